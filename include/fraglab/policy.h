@@ -1,0 +1,118 @@
+/* fraglab/policy.h - an allocation policy: one const table in its own file under src/policy/.
+ *
+ * src/policy/passthrough.c is the commented file to copy.  The replay adapts what a policy lacks:
+ * without FL_CAN_STREAMS every request is on stream 0, without FL_CAN_POOLS in pool 0. */
+#ifndef FRAGLAB_POLICY_H
+#define FRAGLAB_POLICY_H
+
+#include <fraglab/base.h>
+#include <fraglab/device.h>
+#include <fraglab/heap.h>
+#include <fraglab/param.h>
+#include <fraglab/settings.h>
+#include <fraglab/stats.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct fl_policy_state; /* each policy defines its own under this tag */
+
+enum {                          /* fl_policy_ops.capabilities */
+    FL_CAN_STREAMS = 1 << 0,    /* keeps streams apart; record_stream delays frees */
+    FL_CAN_POOLS = 1 << 1,      /* scopes and private pools */
+    FL_NEEDS_FUTURE = 1 << 2,   /* wants the whole trace before the first op */
+    FL_CAN_SETTINGS = 1 << 3    /* takes a release and a settings text */
+};
+
+/* What a policy is given when it opens.  Everything outlives the policy. */
+typedef struct fl_policy_env {
+    const fl_host *host;
+    fl_device *device;
+    const fl_sink *sink;          /* NULL: nobody listens */
+    const fl_oracle *oracle;
+    const fl_names *names;        /* grows while the policy is open */
+    const fl_param_value *params; /* one per row of the table's `params` */
+    const fl_profile *profile;    /* FL_CAN_SETTINGS only, as are the next two */
+    const fl_settings *settings;
+    double fraction;              /* set_per_process_memory_fraction before the first op; < 0: none */
+} fl_policy_env;
+
+/* Why free bytes cannot serve a request. */
+typedef enum fl_unusable {
+    FL_UNUSABLE_POOL,    /* in another pool: small, large or private */
+    FL_UNUSABLE_STREAM,  /* of another stream */
+    FL_UNUSABLE_PENDING, /* freed, but an event is outstanding */
+    FL_UNUSABLE_PINNED,  /* too small a piece, between live blocks */
+    FL_UNUSABLE_SPLIT,   /* large enough, but the split limit forbids it */
+    FL_UNUSABLE_COUNT
+} fl_unusable;
+
+/* The answer to "what if this request came now?". */
+typedef struct fl_probe {
+    bool usable;                   /* the request would be served without any device change */
+    uint64_t usable_bytes;         /* free bytes in blocks that could serve it */
+    uint64_t largest_usable_bytes; /* the largest piece that its stream and pool could use */
+    uint64_t unusable_bytes[FL_UNUSABLE_COUNT];
+} fl_probe;
+
+/* The last refusal, and the statistics. */
+typedef struct fl_refusal {
+    uint64_t requested_bytes;
+    uint64_t rounded_bytes;
+    uint64_t segment_bytes;     /* what the device was asked for */
+    uint64_t device_free_bytes; /* what the device had left */
+    uint64_t cached_free_bytes; /* free in the cache, all pools and streams */
+} fl_refusal;
+
+typedef struct fl_facts {
+    const fl_stats *stats;     /* NULL: the policy keeps none */
+    const fl_refusal *refusal; /* NULL: nothing was refused so far */
+} fl_facts;
+
+typedef struct fl_walk {
+    void (*segment)(void *user, const fl_segment_view *segment);
+    void (*block)(void *user, const fl_block_view *block);
+    void *user;
+} fl_walk;
+
+/* A block that is live before the first op; for `adopt`. */
+typedef struct fl_start fl_start;
+
+typedef struct fl_policy_ops {
+    const char *name;
+    const char *summary;
+    uint32_t capabilities;
+    size_t state_size; /* open() receives this much zeroed memory */
+    const fl_param *params;
+
+    /* Required.  A status other than FL_OK ends the replay: the host failed, or the op makes no
+     * sense (an unknown id).  Everything else is an outcome in `ret_result`. */
+    fl_status (*open)(struct fl_policy_state *state, const fl_policy_env *env, fl_error *error);
+    fl_status (*alloc)(struct fl_policy_state *state, const fl_op *op, fl_result *ret_result,
+                       fl_error *error);
+    fl_status (*free)(struct fl_policy_state *state, const fl_op *op, fl_result *ret_result,
+                      fl_error *error);
+    fl_status (*control)(struct fl_policy_state *state, const fl_op *op, fl_result *ret_result,
+                         fl_error *error); /* every other op */
+    fl_status (*check)(const struct fl_policy_state *state, fl_error *error); /* every invariant */
+    void (*close)(struct fl_policy_state *state); /* accepts a half-opened state */
+
+    /* Optional. */
+    fl_status (*adopt)(struct fl_policy_state *state, const fl_start *start, fl_error *error);
+    void (*probe)(const struct fl_policy_state *state, const fl_op *request, fl_probe *ret_probe);
+    /* The next larger value of a parameter at which any comparison made so far would have gone
+     * the other way; UINT64_MAX: none. */
+    uint64_t (*next_value)(const struct fl_policy_state *state, const char *parameter);
+    void (*facts)(const struct fl_policy_state *state, fl_facts *ret_facts);
+    fl_status (*walk)(const struct fl_policy_state *state, const fl_walk *walk, fl_error *error);
+} fl_policy_ops;
+
+FL_API const fl_policy_ops *fl_policy_at(size_t index); /* NULL beyond the last */
+FL_API const fl_policy_ops *fl_policy_find(const char *name);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,84 @@
+/* fraglab/replay.h - running a trace against a policy over a device. */
+#ifndef FRAGLAB_REPLAY_H
+#define FRAGLAB_REPLAY_H
+
+#include <fraglab/base.h>
+#include <fraglab/device.h>
+#include <fraglab/observe.h>
+#include <fraglab/policy.h>
+#include <fraglab/trace.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum fl_on_oom { FL_ON_OOM_STOP, FL_ON_OOM_SKIP } fl_on_oom;
+
+typedef struct fl_replay_options {
+    const fl_host *host;          /* NULL: the default host */
+    const fl_policy_ops *policy;  /* NULL: torch */
+    const char *policy_params;    /* `key=value,...` or NULL */
+    const fl_profile *profile;    /* FL_CAN_SETTINGS policies; NULL: the newest known */
+    const char *conf;             /* settings text, or NULL: none */
+    double fraction;              /* < 0: none */
+    const fl_device_ops *device;  /* NULL: sim */
+    const char *device_params;
+    uint64_t capacity_bytes;      /* FL_UNLIMITED: no limit */
+    uint64_t total_bytes;         /* 0: the same */
+    size_t trace_device;          /* which device's events */
+    uint64_t first_event, end_event; /* half open; both 0: all */
+    fl_on_oom on_oom;
+    bool check_every_op;          /* run the policy's check after each op; slow */
+    /* After every op, and now and then (progress).  Either may be NULL.  `watch` may return a
+     * status other than FL_OK to end the replay with it. */
+    fl_status (*watch)(void *user, const fl_view *view, fl_error *error);
+    bool (*progress)(void *user, uint64_t done, uint64_t total);
+    void *user;
+} fl_replay_options;
+
+/* The first refusal. */
+typedef struct fl_oom {
+    uint64_t event;
+    uint32_t id;
+    fl_refusal refusal;
+    bool has_refusal; /* false: the policy tells no facts; only `requested_bytes` counts */
+} fl_oom;
+
+typedef struct fl_replay_summary {
+    uint64_t events; /* taken from the trace */
+    uint64_t allocs, frees;
+    uint64_t ooms;   /* requests that failed, whatever the reason */
+    fl_totals peak;  /* each the peak of its own */
+    fl_totals end;
+    uint64_t peak_reserved_event, peak_allocated_event;
+    uint64_t driver_malloc, driver_free, driver_map, driver_unmap;
+    bool has_oom;
+    fl_oom oom;
+    bool has_stats; /* the policy keeps PyTorch's statistics */
+    fl_stats stats;
+} fl_replay_summary;
+
+typedef struct fl_replay fl_replay;
+
+/* Opens policy and device for a trace, which must outlive the replay.  The caller owns
+ * *ret_replay.  FL_ERR_USAGE: settings refused; FL_ERR_UNAVAILABLE: see the text. */
+FL_API fl_status fl_replay_open(const fl_trace *trace, const fl_replay_options *options,
+                                fl_replay **ret_replay, fl_error *error);
+FL_API void fl_replay_close(fl_replay *replay); /* accepts NULL */
+
+/* Runs to the end, or to the first refusal with FL_ON_OOM_STOP.  FL_OK whatever was refused. */
+FL_API fl_status fl_replay_run(fl_replay *replay, fl_error *error);
+
+/* One event (and the ops inferred before it).  *ret_more is false at the end. */
+FL_API fl_status fl_replay_step(fl_replay *replay, bool *ret_more, fl_error *error);
+
+FL_API void fl_replay_get_summary(const fl_replay *replay, fl_replay_summary *ret_summary);
+FL_API const fl_device_info *fl_replay_get_device_info(const fl_replay *replay);
+/* Segments and blocks as they stand; FL_ERR_UNAVAILABLE where the policy cannot be walked. */
+FL_API fl_status fl_replay_walk(const fl_replay *replay, const fl_walk *walk, fl_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,124 @@
+/* fraglab/trace.h - what was read from a file: events in columns, tables beside them.
+ *
+ * A recorded history holds both what the program asked (alloc, free) and what the allocator did
+ * (segments, completions).  Both are events of one list, so an event number means the same thing
+ * in the file, in the replay and in every report.  Each device of a file has its own list. */
+#ifndef FRAGLAB_TRACE_H
+#define FRAGLAB_TRACE_H
+
+#include <fraglab/base.h>
+#include <fraglab/heap.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Kinds below FL_EVENT_OUTCOMES are fl_op_kind; the others record what the allocator did. */
+typedef enum fl_event_kind {
+    FL_EVENT_OUTCOMES = 32,
+    FL_EVENT_SEGMENT_ALLOC = FL_EVENT_OUTCOMES, /* address, size, stream */
+    FL_EVENT_SEGMENT_FREE,
+    FL_EVENT_SEGMENT_MAP,
+    FL_EVENT_SEGMENT_UNMAP,
+    FL_EVENT_SNAPSHOT, /* size: total active bytes */
+    FL_EVENT_OTHER,    /* an action this build does not know; kept so that numbers agree */
+    FL_EVENT_KIND_END
+} fl_event_kind;
+
+enum {                          /* fl_event.flags; the low bits are those of fl_op */
+    FL_EVENT_OOM = 1 << 4,      /* ALLOC: it was refused; `address` is the device's free bytes */
+    FL_EVENT_SILENT = 1 << 5,   /* FREE_DONE: it follows from other ops, nothing to ask */
+    FL_EVENT_INSERTED = 1 << 6  /* inferred ops come before this event: fl_trace_insertions */
+};
+
+#define FL_TIME_UNKNOWN INT64_MIN
+
+/* One event, gathered from the columns. */
+typedef struct fl_event {
+    uint8_t kind; /* fl_op_kind or fl_event_kind */
+    uint8_t flags;
+    uint32_t id, stream, pool, text; /* as in fl_op */
+    uint32_t stack;                  /* index into the stacks, or FL_NONE */
+    uint64_t address;                /* recorded address, or 0 */
+    union {
+        uint64_t size;
+        double fraction;
+    };
+    int64_t time_us;
+} fl_event;
+
+/* An op that is not in the file but must have happened just before an event. */
+typedef struct fl_insertion {
+    uint64_t event; /* the event it comes before */
+    fl_op op;
+} fl_insertion;
+
+/* What a file says about who wrote it. */
+typedef enum fl_format { FL_FORMAT_SCRIPT, FL_FORMAT_SNAPSHOT, FL_FORMAT_COUNT } fl_format;
+
+/* One stack frame; the strings live as long as the trace.  `line` 0: unknown. */
+typedef struct fl_frame {
+    const char *name, *file;
+    uint32_t line;
+} fl_frame;
+
+/* The releases that can have written a file, judged by the keys in it; indices for
+ * fl_profile_at.  `first` > `last`: nothing tells. */
+typedef struct fl_release_range {
+    uint32_t first_major, first_minor, last_major, last_minor;
+    bool known;
+} fl_release_range;
+
+typedef struct fl_trace fl_trace;
+
+FL_API void fl_trace_free(fl_trace *trace); /* accepts NULL */
+
+FL_API const char *fl_trace_path(const fl_trace *trace);
+FL_API fl_format fl_trace_format(const fl_trace *trace);
+
+/* Devices that the file speaks of, in order of index; each has its own events. */
+FL_API size_t fl_trace_device_count(const fl_trace *trace);
+FL_API uint64_t fl_trace_event_count(const fl_trace *trace, size_t device);
+FL_API uint32_t fl_trace_alloc_count(const fl_trace *trace, size_t device);
+
+/* `index` < fl_trace_event_count. */
+FL_API void fl_trace_event(const fl_trace *trace, size_t device, uint64_t index, fl_event *ret_event);
+
+/* Inferred ops, ascending by event. */
+FL_API const fl_insertion *fl_trace_insertions(const fl_trace *trace, size_t device,
+                                               size_t *ret_count);
+
+/* Original names of streams, pools and texts; one table for all devices. */
+FL_API const fl_names *fl_trace_names(const fl_trace *trace);
+
+/* The number that the file itself uses for an allocation (a script's ID). */
+FL_API uint64_t fl_trace_original_id(const fl_trace *trace, size_t device, uint32_t id);
+
+/* Frames of a stack, innermost first. */
+FL_API size_t fl_trace_stack_depth(const fl_trace *trace, uint32_t stack);
+FL_API fl_frame fl_trace_stack_frame(const fl_trace *trace, uint32_t stack, size_t depth);
+
+/* What the file states of its world: NULL, UINT64_MAX or `known` false where it does not. */
+FL_API const char *fl_trace_conf(const fl_trace *trace);          /* settings text */
+FL_API uint64_t fl_trace_capacity(const fl_trace *trace);         /* a script's cap= */
+FL_API fl_release_range fl_trace_releases(const fl_trace *trace); /* from the keys in it */
+
+/* The state at the end of the file, by address; blocks of a segment follow each other.  A script
+ * has none. */
+FL_API const fl_segment_view *fl_trace_final_segments(const fl_trace *trace, size_t device,
+                                                      size_t *ret_count);
+FL_API const fl_block_view *fl_trace_final_blocks(const fl_trace *trace, size_t device,
+                                                  size_t *ret_count);
+
+/* Is the window complete: does walking back from the final state end with nothing? */
+FL_API bool fl_trace_is_complete(const fl_trace *trace, size_t device);
+
+/* What the reader noticed: one line each, in order. */
+FL_API size_t fl_trace_warning_count(const fl_trace *trace);
+FL_API const char *fl_trace_warning(const fl_trace *trace, size_t index);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,57 @@
+/* fraglab/verify.h - is the replay what the recorded allocator did? */
+#ifndef FRAGLAB_VERIFY_H
+#define FRAGLAB_VERIFY_H
+
+#include <fraglab/base.h>
+#include <fraglab/replay.h>
+#include <fraglab/trace.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Kinds of recorded decisions that are compared. */
+typedef enum fl_decision {
+    FL_DECISION_ADDRESS,     /* where each request landed, or that it was refused */
+    FL_DECISION_SEGMENT,     /* each segment taken, given back, mapped, unmapped; and when */
+    FL_DECISION_FINAL_STATE, /* each segment and block of the final state */
+    FL_DECISION_COUNT
+} fl_decision;
+
+typedef struct fl_tally {
+    uint64_t checked, equal, excused, different; /* checked = equal + excused + different */
+} fl_tally;
+
+/* The first place where replay and record differ, in words. */
+typedef struct fl_difference {
+    uint64_t event; /* the event at which it shows */
+    char expected[160], got[160], because[256];
+} fl_difference;
+
+typedef struct fl_verdict {
+    fl_tally decisions[FL_DECISION_COUNT];
+    bool is_complete; /* the window starts from an empty allocator */
+    bool has_difference;
+    fl_difference first_difference;
+    const fl_profile *profiles[32]; /* releases that explain the file */
+    size_t profile_count;
+    uint64_t inferred_trims, inferred_completions;
+    uint64_t releases_by_cause[FL_CAUSE_COUNT]; /* segments given back, by why */
+} fl_verdict;
+
+/* Infers what a recorded history does not say (empty_cache, which completions came by
+ * synchronising) and keeps it in the trace, so that it can be replayed under other settings.  A
+ * script needs nothing.  FL_ERR_UNAVAILABLE: the window is cut. */
+FL_API fl_status fl_rebuild(fl_trace *trace, size_t device, const fl_profile *profile,
+                            fl_error *error);
+
+/* Replays one device's history over its own record and compares every decision.  FL_OK whatever
+ * the verdict. */
+FL_API fl_status fl_verify(fl_trace *trace, size_t device, const fl_profile *profile,
+                           const fl_host *host, fl_verdict *ret_verdict, fl_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
