@@ -1,12 +1,8 @@
 #include <fraglab/base.h>
 
-#include <cmocka.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
 #include "base/memory.h"
 #include "failing_host.h"
+#include "test.h"
 
 #include <string.h>
 

@@ -1,10 +1,6 @@
 /* Each piece carries its size in front, so that callers who tell a wrong old size are caught. */
 #include "failing_host.h"
-
-#include <cmocka.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "test.h"
 
 #include <stdlib.h>
 #include <string.h>
