@@ -28,6 +28,14 @@ const char *fl_version(void)
     return FL_VERSION;
 }
 
+/* User text is quoted as it came; what would move the cursor or start a line is not. */
+static void error_make_plain(char *text)
+{
+    for (; *text != '\0'; text++)
+        if ((unsigned char)*text < ' ' || *text == 0x7f)
+            *text = '?';
+}
+
 fl_status fl_fail(fl_error *error, fl_status status, const char *format, ...)
 {
     if (error == NULL || error->status != FL_OK)
@@ -37,6 +45,7 @@ fl_status fl_fail(fl_error *error, fl_status status, const char *format, ...)
     va_start(args, format);
     vsnprintf(error->text, sizeof error->text, format, args);
     va_end(args);
+    error_make_plain(error->text);
     return status;
 }
 
@@ -49,26 +58,28 @@ fl_status fl_hint(fl_error *error, const char *format, ...)
         va_start(args, format);
         vsnprintf(error->hint, sizeof error->hint, format, args);
         va_end(args);
+        error_make_plain(error->hint);
     }
     return error->status;
 }
 
 fl_status fl_prefix(fl_error *error, const char *format, ...)
 {
-    if (error == NULL)
-        return FL_OK;
-    if (error->status == FL_OK)
+    if (error == NULL || error->status == FL_OK)
         return FL_OK;
     char context[sizeof error->text];
     va_list args;
     va_start(args, format);
     vsnprintf(context, sizeof context - 2, format, args);
     va_end(args);
-    strcat(context, ": ");
-    size_t room = sizeof error->text - 1 - strlen(context);
+    error_make_plain(context);
+    size_t length = strlen(context);
+    memcpy(context + length, ": ", 3);
+    length += 2;
+    size_t room = sizeof error->text - 1 - length;
     size_t kept = strlen(error->text) < room ? strlen(error->text) : room;
-    memmove(error->text + strlen(context), error->text, kept);
-    memcpy(error->text, context, strlen(context));
-    error->text[strlen(context) + kept] = '\0';
+    memmove(error->text + length, error->text, kept);
+    memcpy(error->text, context, length);
+    error->text[length + kept] = '\0';
     return error->status;
 }

@@ -7,7 +7,7 @@
 
 typedef struct fl_table {
     uint64_t *keys;
-    uint32_t *values; /* FL_TABLE_EMPTY: nothing here */
+    uint32_t *values;       /* FL_TABLE_EMPTY: nothing here */
     size_t count, capacity; /* capacity is 0 or a power of two */
 } fl_table;
 

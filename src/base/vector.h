@@ -18,19 +18,20 @@
 
 /* Room for `extra` more items; false, with `error` filled and the vector as it was, on failure. */
 #define fl_vector_reserve(host, vector, extra, error)                                              \
-    ((vector)->count + (extra) <= (vector)->capacity                                               \
+    ((extra) <= (vector)->capacity - (vector)->count                                               \
          ? true                                                                                    \
-         : fl_vector_grow(host, (void **)(void *)&(vector)->items, &(vector)->capacity,            \
-                          (vector)->count, extra, sizeof *(vector)->items, error))
+         : fl_vector_grow(host, &(vector)->items, &(vector)->capacity, (vector)->count, extra,     \
+                          sizeof *(vector)->items, error))
 
 /* Gives the memory back; the vector is empty and usable again. */
 #define fl_vector_deinit(host, vector)                                                             \
-    fl_vector_drop(host, (void **)(void *)&(vector)->items, &(vector)->count,                      \
-                   &(vector)->capacity, sizeof *(vector)->items)
+    fl_vector_drop(host, &(vector)->items, &(vector)->count, &(vector)->capacity,                  \
+                   sizeof *(vector)->items)
 
-bool fl_vector_grow(const fl_host *host, void **items, size_t *capacity, size_t count, size_t extra,
+/* What the macros call; `items` points to the typed pointer. */
+bool fl_vector_grow(const fl_host *host, void *items, size_t *capacity, size_t count, size_t extra,
                     size_t item_size, fl_error *error);
-void fl_vector_drop(const fl_host *host, void **items, size_t *count, size_t *capacity,
+void fl_vector_drop(const fl_host *host, void *items, size_t *count, size_t *capacity,
                     size_t item_size);
 
 #endif
