@@ -53,7 +53,12 @@ typedef struct fl_insertion {
     fl_op op;
 } fl_insertion;
 
-/* What a file says about who wrote it. */
+/* A `key=value` part of an event that this build does not know: kept, not understood. */
+typedef struct fl_note {
+    uint64_t event;
+    uint32_t text;
+} fl_note;
+
 typedef enum fl_format { FL_FORMAT_SCRIPT, FL_FORMAT_SNAPSHOT, FL_FORMAT_COUNT } fl_format;
 
 /* One stack frame; the strings live as long as the trace.  `line` 0: unknown. */
@@ -76,7 +81,8 @@ FL_API void fl_trace_free(fl_trace *trace); /* accepts NULL */
 FL_API const char *fl_trace_path(const fl_trace *trace);
 FL_API fl_format fl_trace_format(const fl_trace *trace);
 
-/* Devices that the file speaks of, in order of index; each has its own events. */
+/* One more than the highest device number that the file speaks of; each has its own events, maybe
+ * none. */
 FL_API size_t fl_trace_device_count(const fl_trace *trace);
 FL_API uint64_t fl_trace_event_count(const fl_trace *trace, size_t device);
 FL_API uint32_t fl_trace_alloc_count(const fl_trace *trace, size_t device);
@@ -88,13 +94,20 @@ FL_API void fl_trace_event(const fl_trace *trace, size_t device, uint64_t index,
 FL_API const fl_insertion *fl_trace_insertions(const fl_trace *trace, size_t device,
                                                size_t *ret_count);
 
-/* Original names of streams, pools and texts; one table for all devices. */
+/* Parts that are kept without being understood, ascending by event. */
+FL_API const fl_note *fl_trace_notes(const fl_trace *trace, size_t device, size_t *ret_count);
+
+/* Original names of streams, pools and texts; one table for all devices.  Texts are UTF-8. */
 FL_API const fl_names *fl_trace_names(const fl_trace *trace);
 
 /* The number that the file itself uses for an allocation (a script's ID). */
 FL_API uint64_t fl_trace_original_id(const fl_trace *trace, size_t device, uint32_t id);
 
-/* Frames of a stack, innermost first. */
+/* The category that a file gives to an allocation: index of a text, or FL_NONE. */
+FL_API uint32_t fl_trace_category(const fl_trace *trace, size_t device, uint32_t id);
+
+/* Frames of a stack, innermost first.  A script's stack is one frame named by its number. */
+FL_API size_t fl_trace_stack_count(const fl_trace *trace);
 FL_API size_t fl_trace_stack_depth(const fl_trace *trace, uint32_t stack);
 FL_API fl_frame fl_trace_stack_frame(const fl_trace *trace, uint32_t stack, size_t depth);
 
@@ -110,7 +123,12 @@ FL_API const fl_segment_view *fl_trace_final_segments(const fl_trace *trace, siz
 FL_API const fl_block_view *fl_trace_final_blocks(const fl_trace *trace, size_t device,
                                                   size_t *ret_count);
 
-/* Is the window complete: does walking back from the final state end with nothing? */
+/* Stack of the last allocation in each of the final blocks, or FL_NONE. */
+FL_API uint32_t fl_trace_final_stack(const fl_trace *trace, size_t device, size_t block);
+
+/* Is the window complete: does walking back from the final state end with nothing?  A script is
+ * complete.  A file cut off has no final state: complete if it starts with the device's memory and
+ * frees nothing that it did not allocate. */
 FL_API bool fl_trace_is_complete(const fl_trace *trace, size_t device);
 
 /* What the reader noticed: one line each, in order. */

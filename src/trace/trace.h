@@ -1,25 +1,126 @@
-/* The columns behind fl_trace: at most 40 bytes an event.
+/* The memory layout of fl_trace: at most 40 bytes an event, once loaded.
  *
- * One list of columns per device.  Streams, pools, texts and stacks are numbered once for the
- * whole file.  `address` and `time_us` are NULL where no event of the device has one. */
+ * One list of columns per device.  Streams, pools, texts, frames and stacks are numbered once for
+ * the whole file.  Columns that no event of a device needs are NULL.  The replay reads columns
+ * through the inline functions here; everything is written through trace/build.h. */
 #ifndef FL_TRACE_TRACE_H
 #define FL_TRACE_TRACE_H
 
 #include <fraglab/trace.h>
 
-typedef struct fl_columns {
-    uint64_t count, capacity;
-    uint8_t *kind;  /* fl_op_kind or fl_event_kind */
-    uint8_t *flags;
-    uint16_t *stream; /* FL_NONE16: none */
-    uint16_t *pool;
-    uint32_t *id; /* MARK and CONFIGURE keep their text index here */
-    uint32_t *stack;
-    uint64_t *size; /* LIMIT keeps the bits of its fraction here */
-    uint64_t *address;
-    int64_t *time_us;
-} fl_columns;
+#include "base/table.h"
+#include "base/vector.h"
 
 #define FL_NONE16 UINT16_MAX
+
+typedef enum fl_column {
+    FL_COLUMN_KIND,
+    FL_COLUMN_FLAGS,
+    FL_COLUMN_STREAM,
+    FL_COLUMN_ID,
+    FL_COLUMN_SIZE,
+    FL_COLUMN_POOL, /* from here on only where an event has one */
+    FL_COLUMN_STACK,
+    FL_COLUMN_ADDRESS,
+    FL_COLUMN_TIME,
+    FL_COLUMN_COUNT
+} fl_column;
+
+typedef struct fl_columns {
+    uint64_t count;
+    uint8_t *kind; /* fl_op_kind or fl_event_kind */
+    uint8_t *flags;
+    uint16_t *stream; /* FL_NONE16: none */
+    uint32_t *id;     /* MARK and CONFIGURE keep their text's index here */
+    uint64_t *size;   /* LIMIT keeps the bits of its fraction here */
+    uint16_t *pool;   /* FL_NONE16: none */
+    uint32_t *stack;
+    uint64_t *address;
+    int64_t *time_us;
+    uint64_t capacity[FL_COLUMN_COUNT]; /* entries; 0: the column is NULL */
+} fl_columns;
+
+FL_VECTOR(fl_insertion_vector, fl_insertion);
+FL_VECTOR(fl_note_vector, fl_note);
+FL_VECTOR(fl_segment_vector, fl_segment_view);
+FL_VECTOR(fl_block_vector, fl_block_view);
+FL_VECTOR(fl_u32_vector, uint32_t);
+FL_VECTOR(fl_u64_vector, uint64_t);
+FL_VECTOR(fl_pool_vector, fl_pool_name);
+FL_VECTOR(fl_text_vector, const char *);
+
+typedef struct fl_trace_device {
+    fl_columns columns;
+    uint32_t alloc_count;
+    struct fl_u64_vector originals;  /* empty: every id is its own name */
+    struct fl_u32_vector categories; /* by id, text or FL_NONE; shorter than alloc_count: none */
+    struct fl_insertion_vector insertions;
+    struct fl_note_vector notes;
+    struct fl_segment_vector segments;
+    struct fl_block_vector blocks;
+    struct fl_u32_vector block_stacks; /* one per block */
+    bool is_complete;
+} fl_trace_device;
+FL_VECTOR(fl_device_vector, fl_trace_device);
+
+/* A frame by numbers: both strings are texts. */
+typedef struct fl_frame_row {
+    uint32_t name, file, line;
+} fl_frame_row;
+FL_VECTOR(fl_frame_vector, fl_frame_row);
+
+/* Strings lie in chunks that never move. */
+typedef struct fl_text_chunk {
+    char *bytes;
+    size_t used, size;
+} fl_text_chunk;
+FL_VECTOR(fl_chunk_vector, fl_text_chunk);
+
+struct fl_trace {
+    const fl_host *host;
+    fl_format format;
+    uint32_t path, conf; /* texts; conf FL_NONE: not stated */
+    uint64_t capacity_bytes;
+    fl_release_range releases;
+    bool has_final_state;
+    struct fl_device_vector devices;
+    struct fl_u64_vector streams;
+    struct fl_pool_vector pools;
+    struct fl_text_vector texts;
+    struct fl_frame_vector frames;
+    struct fl_u32_vector stack_frames; /* of all stacks, one after the other */
+    struct fl_u64_vector stack_ends;   /* where each stack's frames end in stack_frames */
+    struct fl_u32_vector warnings;     /* texts */
+    struct fl_chunk_vector chunks;
+    fl_table stream_numbers, pool_numbers, text_numbers, frame_numbers, stack_numbers;
+    fl_names names;
+};
+
+static inline const fl_columns *fl_trace_columns(const fl_trace *trace, size_t device)
+{
+    return &trace->devices.items[device].columns;
+}
+
+/* Does `id` of an event of this kind hold a text? */
+static inline bool fl_kind_has_text(uint8_t kind)
+{
+    return kind == FL_OP_MARK || kind == FL_OP_CONFIGURE;
+}
+
+/* The op of an event; for kinds from FL_EVENT_OUTCOMES on there is nothing to ask. */
+static inline void fl_columns_op(const fl_columns *columns, uint64_t index, fl_op *ret_op)
+{
+    uint8_t kind = columns->kind[index];
+    uint16_t stream = columns->stream[index];
+    uint16_t pool = columns->pool != NULL ? columns->pool[index] : FL_NONE16;
+    bool has_text = fl_kind_has_text(kind);
+    ret_op->kind = kind;
+    ret_op->flags = columns->flags[index] & (FL_EVENT_OOM - 1);
+    ret_op->id = has_text ? FL_NONE : columns->id[index];
+    ret_op->text = has_text ? columns->id[index] : FL_NONE;
+    ret_op->stream = stream != FL_NONE16 ? stream : FL_NONE;
+    ret_op->pool = pool != FL_NONE16 ? pool : FL_NONE;
+    ret_op->size = columns->size[index];
+}
 
 #endif
