@@ -1,0 +1,175 @@
+/* Pools: the default pair, private pairs, and the scopes that route requests to them (12). */
+#include "policy/torch/torch.h"
+
+uint32_t torch_pool_new(torch *st, bool is_small, uint32_t owner)
+{
+    if (!fl_vector_reserve(st->host, &st->pools, 1, st->error))
+        return FL_NONE;
+    st->pools.items[st->pools.count] = (struct torch_pool){.is_small = is_small, .owner = owner};
+    return (uint32_t)st->pools.count++;
+}
+
+uint64_t torch_pool_hash(const torch *st, uint32_t pool)
+{
+    /* Of pairs (K,N) only (0,N) was measured; K keeps the others apart. */
+    const fl_pool_name *name = &st->names->pools[pool];
+    return name->second + name->first * 0x100000000u;
+}
+
+uint32_t torch_pool_for(const torch *st, uint64_t rounded, uint32_t stream)
+{
+    bool small = rounded <= FL_SMALL_SIZE;
+    size_t count = st->scopes.count;
+    for (size_t i = 0; i < count; i++) {
+        size_t at = st->profile->newest_scope_first ? count - 1 - i : i;
+        const struct torch_scope *scope = &st->scopes.items[at];
+        if (scope->stream != FL_NONE && scope->stream != stream)
+            continue;
+        const struct torch_private *owner = &st->privates.items[scope->owner];
+        return small ? owner->small : owner->large;
+    }
+    return small ? 0 : 1;
+}
+
+bool torch_in_capture(const torch *st, uint32_t stream)
+{
+    if (st->profile->scope_is_capture)
+        return st->scopes.count > 0;
+    for (size_t i = 0; i < st->scopes.count; i++) {
+        const struct torch_scope *scope = &st->scopes.items[i];
+        if (scope->is_capture && (stream == FL_NONE || scope->stream == FL_NONE ||
+                                  scope->stream == stream))
+            return true;
+    }
+    return false;
+}
+
+static uint32_t pools_private_of(const torch *st, uint32_t pool)
+{
+    return pool < st->private_of.count ? st->private_of.items[pool] : FL_NONE;
+}
+
+static torch_step pools_create(torch *st, uint32_t pool)
+{
+    if (!fl_vector_reserve(st->host, &st->privates, 1, st->error))
+        return STEP_BROKEN;
+    if (pool >= st->private_of.count) {
+        if (!fl_vector_reserve(st->host, &st->private_of, pool + 1 - st->private_of.count,
+                               st->error))
+            return STEP_BROKEN;
+        while (st->private_of.count <= pool)
+            st->private_of.items[st->private_of.count++] = FL_NONE;
+    }
+    uint32_t index = (uint32_t)st->privates.count;
+    struct torch_private owner = {.name = pool, .use_count = 1};
+    owner.small = torch_pool_new(st, true, index);
+    owner.large = torch_pool_new(st, false, index);
+    if (owner.small == FL_NONE || owner.large == FL_NONE)
+        return STEP_BROKEN;
+    st->privates.items[st->privates.count++] = owner;
+    st->private_of.items[pool] = index;
+    return STEP_YES;
+}
+
+static torch_step pools_open(torch *st, uint32_t pool, uint32_t stream, bool is_capture)
+{
+    uint32_t owner = pools_private_of(st, pool);
+    if (owner != FL_NONE && st->privates.items[owner].use_count == 0)
+        return torch_forbid(st, "a released pool that still exists cannot be opened");
+    if (owner != FL_NONE)
+        st->privates.items[owner].use_count++;
+    else if (pools_create(st, pool) != STEP_YES)
+        return STEP_BROKEN;
+    owner = pools_private_of(st, pool);
+    for (size_t i = 0; i < st->scopes.count; i++)
+        if (st->scopes.items[i].owner == owner)
+            return torch_forbid(st, "beginAllocateToPool: already recording to mempool_id");
+    if (!fl_vector_reserve(st->host, &st->scopes, 1, st->error))
+        return STEP_BROKEN;
+    st->scopes.items[st->scopes.count++] = (struct torch_scope){owner, stream, is_capture};
+    return STEP_YES;
+}
+
+torch_step torch_scope_begin(torch *st, const fl_op *op)
+{
+    torch_step step = pools_open(st, op->pool, op->stream, (op->flags & FL_OP_CAPTURE) != 0);
+    if (step != STEP_YES)
+        return step;
+    if ((op->flags & FL_OP_NO_SPLIT) && st->profile->has_no_split)
+        st->privates.items[pools_private_of(st, op->pool)].is_no_split = true;
+    uint64_t hash = torch_pool_hash(st, op->pool);
+    if ((op->flags & FL_OP_USE_ON_OOM) && st->profile->use_on_oom != FL_USE_ON_OOM_NEVER &&
+        hash_order_get(&st->use_on_oom, hash) == FL_NONE &&
+        !hash_order_put(st->host, &st->use_on_oom, hash, op->pool))
+        return STEP_BROKEN;
+    return STEP_YES;
+}
+
+torch_step torch_scope_end(torch *st, uint32_t pool)
+{
+    uint32_t owner = pools_private_of(st, pool);
+    for (size_t i = 0; i < st->scopes.count; i++) {
+        if (st->privates.items[st->scopes.items[i].owner].name != pool ||
+            (owner != FL_NONE && st->scopes.items[i].owner != owner))
+            continue;
+        st->scopes.count--;
+        for (; i < st->scopes.count; i++)
+            st->scopes.items[i] = st->scopes.items[i + 1];
+        return STEP_YES;
+    }
+    return torch_forbid(st, "endAllocatePool: not currently recording to mempool_id");
+}
+
+torch_step torch_pool_release(torch *st, uint32_t pool)
+{
+    uint32_t index = pools_private_of(st, pool);
+    if (index == FL_NONE || st->privates.items[index].use_count == 0)
+        return torch_forbid(st, "a pool is released more often than it was opened");
+    struct torch_private *owner = &st->privates.items[index];
+    if (--owner->use_count > 0)
+        return STEP_YES;
+    owner->is_no_split = false;
+    uint64_t hash = torch_pool_hash(st, pool);
+    return hash_order_get(&st->freeable, hash) != FL_NONE ||
+                   hash_order_put(st->host, &st->freeable, hash, pool)
+               ? STEP_YES
+               : STEP_BROKEN;
+}
+
+/* Opens one pool as a scope, searches it, and closes it again, errors and all (22.11). */
+static torch_step pools_search_one(torch *st, uint32_t pool, struct torch_request *request,
+                                   uint32_t *ret_block)
+{
+    torch_step step = pools_open(st, pool, FL_NONE, false);
+    if (step != STEP_YES)
+        return step;
+    const struct torch_private *owner = &st->privates.items[pools_private_of(st, pool)];
+    struct torch_request search = *request;
+    search.pool = request->rounded <= FL_SMALL_SIZE ? owner->small : owner->large;
+    if (st->profile->fallback_splits_plainly)
+        search.expandable = false;
+    *ret_block = torch_take_free(st, &search);
+    step = torch_scope_end(st, pool);
+    if (step == STEP_YES)
+        step = torch_pool_release(st, pool);
+    if (step != STEP_YES)
+        return step;
+    request->from_fallback = *ret_block != FL_NONE;
+    return *ret_block != FL_NONE ? STEP_YES : STEP_NO;
+}
+
+torch_step torch_fallback(torch *st, struct torch_request *request, uint32_t *ret_block)
+{
+    if (st->pools.items[request->pool].owner != FL_NONE || st->use_on_oom.count == 0)
+        return STEP_NO;
+    struct torch_indices list = {0};
+    if (!fl_vector_reserve(st->host, &list, st->use_on_oom.count, st->error))
+        return STEP_BROKEN;
+    hash_order_list(&st->use_on_oom, list.items);
+    list.count = st->use_on_oom.count;
+    torch_step step = STEP_NO;
+    for (size_t i = 0; step == STEP_NO && i < list.count; i++)
+        step = pools_search_one(st, list.items[i], request, ret_block);
+    fl_vector_deinit(st->host, &list);
+    return step;
+}

@@ -1,0 +1,259 @@
+/* Giving memory back to the device (10). */
+#include "policy/torch/torch.h"
+
+/* One whole segment goes back (10.5). */
+static torch_step release_block(torch *st, uint32_t index)
+{
+    struct torch_block *block = torch_block_at(st, index);
+    struct torch_pool *pool = &st->pools.items[block->pool];
+    if (torch_is_expandable(block))
+        return torch_forbid(st, "an expandable block cannot be released as a segment");
+    if (torch_is_split(block))
+        return torch_forbid(st, "a split block cannot be released as a segment");
+    fl_change change = {
+        .kind = FL_CHANGE_RELEASE,
+        .cause = (uint8_t)st->cause,
+        .flags = pool->is_small ? FL_CHANGE_SMALL : 0,
+        .id = FL_NONE,
+        .segment = block->segment,
+        .stream = block->stream,
+        .pool = pool->owner == FL_NONE ? 0 : st->privates.items[pool->owner].name,
+        .address = block->address,
+        .size = block->size,
+    };
+    st->stats.device_frees++;
+    torch_tell(st, &change);
+    if (fl_device_release(st->device, block->address, block->size) != FL_ANSWER_OK) {
+        fl_fail(st->error, FL_ERR_INTERNAL, "the device does not know a segment of ours");
+        return STEP_BROKEN;
+    }
+    st->held -= block->size;
+    if (pool->owner != FL_NONE) {
+        struct torch_private *owner = &st->privates.items[pool->owner];
+        if (owner->device_allocs <= 0)
+            return torch_forbid(st, "a private pool's allocation count is not above zero");
+        owner->device_allocs--;
+    }
+    torch_lower(st, FL_STAT_SEGMENT, pool->is_small, 1);
+    torch_lower(st, FL_STAT_RESERVED_BYTES, pool->is_small, block->size);
+    if (block->size >= st->settings.max_split_bytes)
+        torch_lower_one(&st->stats.oversize_segments, 1);
+    torch_free_remove(st, index);
+    torch_block_drop(st, index);
+    return STEP_YES;
+}
+
+/* ---- garbage collection (10.1) --------------------------------------------------------------- */
+
+struct collection {
+    uint64_t target, reclaimed, total_age;
+    uint32_t count; /* unsplit free blocks left */
+};
+
+static uint32_t release_age(const torch *st, const struct torch_block *block)
+{
+    return st->pools.items[block->pool].calls - block->free_since;
+}
+
+/* One pass: everything at least as old as the average, which is fixed for the pass. */
+static torch_step release_collect_pass(torch *st, struct collection *run, bool *ret_freed)
+{
+    double average = (double)run->total_age / run->count;
+    *ret_freed = false;
+    for (size_t i = 0; i < st->scratch.count; i++) {
+        uint32_t index = st->scratch.items[i];
+        if (index == FL_NONE)
+            continue;
+        const struct torch_block *block = torch_block_at(st, index);
+        uint32_t age = release_age(st, block);
+        if (torch_is_split(block) || age < average ||
+            (torch_is_expandable(block) && st->profile->expandable_not_released))
+            continue;
+        uint64_t size = block->size;
+        torch_step step = release_block(st, index);
+        if (step != STEP_YES)
+            return step;
+        run->reclaimed += size;
+        run->total_age -= age;
+        run->count--;
+        st->scratch.items[i] = FL_NONE;
+        *ret_freed = true;
+    }
+    return STEP_YES;
+}
+
+torch_step torch_collect(torch *st)
+{
+    enum { DEFAULT_LARGE = 1 };
+    uint64_t threshold = (uint64_t)(st->settings.collect_threshold * (double)st->limit);
+    if (st->held <= threshold)
+        return STEP_NO;
+    struct collection run = {.target = st->held - threshold};
+    if (!torch_list_free(st, DEFAULT_LARGE))
+        return STEP_BROKEN;
+    for (size_t i = 0; i < st->scratch.count; i++) {
+        const struct torch_block *block = torch_block_at(st, st->scratch.items[i]);
+        if (torch_is_split(block))
+            continue;
+        run.total_age += release_age(st, block);
+        run.count++;
+    }
+    st->cause = FL_CAUSE_COLLECT;
+    bool freed = true;
+    while (run.reclaimed < run.target && freed && run.count > 0) {
+        torch_step step = release_collect_pass(st, &run, &freed);
+        if (step != STEP_YES)
+            return step;
+    }
+    return STEP_NO;
+}
+
+/* ---- release-available (10.2) ---------------------------------------------------------------- */
+
+static bool release_is_passed_by(const torch *st, const struct torch_block *block)
+{
+    return torch_is_expandable(block) && st->profile->expandable_not_released;
+}
+
+/* The largest ones below what is wanted, from the top, as long as they are oversize. */
+static torch_step release_from_top(torch *st, const fl_ordered *free, fl_ordered_at at,
+                                   uint64_t wanted)
+{
+    st->scratch.count = 0;
+    uint64_t found = 0;
+    do {
+        uint32_t index = fl_ordered_get(free, at)->value;
+        const struct torch_block *block = torch_block_at(st, index);
+        if (block->size < st->settings.max_split_bytes)
+            break;
+        if (release_is_passed_by(st, block))
+            continue;
+        if (!fl_vector_reserve(st->host, &st->scratch, 1, st->error))
+            return STEP_BROKEN;
+        st->scratch.items[st->scratch.count++] = index;
+        found += block->size;
+    } while (found < wanted && fl_ordered_previous(free, &at));
+    for (size_t i = 0; i < st->scratch.count; i++) {
+        torch_step step = release_block(st, st->scratch.items[i]);
+        if (step != STEP_YES)
+            return step;
+    }
+    return found >= wanted ? STEP_YES : STEP_NO;
+}
+
+torch_step torch_release_available(torch *st, const struct torch_request *request)
+{
+    uint64_t most = st->settings.max_split_bytes;
+    if (most == FL_UNLIMITED)
+        return STEP_NO;
+    uint64_t wanted = request->rounded > most ? request->rounded : most;
+    const struct torch_lane *lane = torch_lane_at(st, request->pool, request->stream);
+    if (lane == NULL)
+        return STEP_BROKEN;
+    st->cause = FL_CAUSE_RELEASE_AVAILABLE;
+    fl_ordered_at at;
+    if (fl_ordered_seek(&lane->free, wanted, 0, &at)) {
+        uint32_t index = fl_ordered_get(&lane->free, at)->value;
+        if (!release_is_passed_by(st, torch_block_at(st, index)))
+            return release_block(st, index);
+        if (!fl_ordered_previous(&lane->free, &at))
+            return STEP_NO;
+    } else if (!fl_ordered_last(&lane->free, &at)) {
+        return STEP_NO;
+    }
+    return release_from_top(st, &lane->free, at, wanted);
+}
+
+/* ---- release-all and empty_cache (10.3, 10.4, 10.6) ------------------------------------------ */
+
+/* Whole segments first, then what can be unmapped of expandable ones. */
+static torch_step release_pool(torch *st, uint32_t pool)
+{
+    if (!torch_list_free(st, pool))
+        return STEP_BROKEN;
+    struct torch_indices list = st->scratch;
+    st->scratch = (struct torch_indices){0};
+    torch_step step = STEP_YES;
+    size_t expandable = 0;
+    for (size_t i = 0; step == STEP_YES && i < list.count; i++) {
+        const struct torch_block *block = torch_block_at(st, list.items[i]);
+        if (torch_is_expandable(block))
+            list.items[expandable++] = list.items[i];
+        else if (!torch_is_split(block))
+            step = release_block(st, list.items[i]);
+    }
+    for (size_t i = 0; step == STEP_YES && i < expandable; i++)
+        step = torch_unmap(st, list.items[i]);
+    fl_vector_deinit(st->host, &list);
+    return step;
+}
+
+static torch_step release_private(torch *st, uint32_t index)
+{
+    torch_step step = release_pool(st, st->privates.items[index].small);
+    if (step == STEP_YES)
+        step = release_pool(st, st->privates.items[index].large);
+    struct torch_private *owner = &st->privates.items[index];
+    if (step != STEP_YES || owner->device_allocs != 0)
+        return step;
+    hash_order_erase(&st->freeable, torch_pool_hash(st, owner->name));
+    st->private_of.items[owner->name] = FL_NONE;
+    owner->is_deleted = true;
+    return STEP_YES;
+}
+
+static torch_step release_freeable(torch *st, uint32_t only)
+{
+    struct torch_indices list = {0};
+    if (!fl_vector_reserve(st->host, &list, st->freeable.count, st->error))
+        return STEP_BROKEN;
+    hash_order_list(&st->freeable, list.items);
+    list.count = st->freeable.count;
+    torch_step step = STEP_YES;
+    for (size_t i = 0; step == STEP_YES && i < list.count; i++) {
+        uint32_t owner = st->private_of.items[list.items[i]];
+        if (only != FL_NONE && owner != only)
+            continue;
+        if (only != FL_NONE) {
+            if (torch_in_capture(st, FL_NONE))
+                step = torch_forbid(st, "events cannot be waited for during a capture");
+            else if (!torch_sync_events(st, only))
+                step = STEP_BROKEN;
+        }
+        if (step == STEP_YES)
+            step = release_private(st, owner);
+    }
+    fl_vector_deinit(st->host, &list);
+    return step;
+}
+
+torch_step torch_release_all(torch *st, uint32_t owner)
+{
+    enum { DEFAULT_SMALL, DEFAULT_LARGE };
+    if (owner == FL_NONE && !torch_in_capture(st, FL_NONE)) {
+        if (!torch_sync_events(st, FL_NONE))
+            return STEP_BROKEN;
+        torch_step step = release_pool(st, DEFAULT_LARGE);
+        if (step == STEP_YES)
+            step = release_pool(st, DEFAULT_SMALL);
+        if (step != STEP_YES)
+            return step;
+    }
+    return release_freeable(st, owner);
+}
+
+torch_step torch_trim(torch *st, uint32_t pool)
+{
+    uint32_t owner = FL_NONE;
+    if (st->profile->trim_refused_in_scope && torch_in_capture(st, FL_NONE))
+        return torch_forbid(st, "empty_cache with an allocation scope open");
+    if (pool != FL_NONE && pool != 0) {
+        owner = pool < st->private_of.count ? st->private_of.items[pool] : FL_NONE;
+        if (owner == FL_NONE)
+            return STEP_YES;
+    }
+    st->cause = FL_CAUSE_TRIM;
+    torch_step step = torch_release_all(st, owner);
+    st->cause = FL_CAUSE_REQUEST;
+    return step;
+}

@@ -1,0 +1,169 @@
+/* A request, step by step (6, 7). */
+#include "policy/torch/torch.h"
+
+struct torch_request torch_request_of(const torch *st, const fl_op *op)
+{
+    struct torch_request request = {
+        .size = op->size, .stream = op->stream, .id = op->id, .expandable = st->settings.expandable};
+    request.rounded = fl_round_size(st->profile, &st->settings, op->size);
+    request.segment = fl_segment_size(&st->settings, request.rounded);
+    request.pool = torch_pool_for(st, request.rounded, op->stream);
+    return request;
+}
+
+/* A whole segment from the device, not in the free set. */
+static torch_step request_segment(torch *st, const struct torch_request *request,
+                                  uint32_t *ret_block)
+{
+    uint64_t address;
+    bool small = st->pools.items[request->pool].is_small;
+    uint32_t owner = st->pools.items[request->pool].owner;
+    fl_change change = {
+        .kind = FL_CHANGE_NO_SEGMENT,
+        .flags = small ? FL_CHANGE_SMALL : 0,
+        .id = FL_NONE,
+        .segment = FL_NONE,
+        .stream = request->stream,
+        .pool = owner == FL_NONE ? 0 : st->privates.items[owner].name,
+        .size = request->segment,
+    };
+    fl_answer answer = fl_device_acquire(st->device, request->segment, request->stream, &address);
+    if (answer == FL_ANSWER_ERROR) {
+        fl_fail(st->error, FL_ERR_UNAVAILABLE, "the device failed to give a segment");
+        return STEP_BROKEN;
+    }
+    if (answer == FL_ANSWER_FULL) {
+        torch_tell(st, &change);
+        return STEP_NO;
+    }
+    uint32_t segment = torch_segment_new(st, address, request->segment, 0);
+    if (segment == FL_NONE)
+        return STEP_BROKEN;
+    if (owner != FL_NONE)
+        st->privates.items[owner].device_allocs++;
+    st->held += request->segment;
+    struct torch_block like = {.pool = request->pool, .stream = request->stream,
+                               .segment = segment, .age = st->segment_age++};
+    *ret_block = torch_block_new(st, &like, address, request->segment, BLOCK_MAPPED);
+    if (*ret_block == FL_NONE)
+        return STEP_BROKEN;
+    torch_raise(st, FL_STAT_SEGMENT, small, 1);
+    torch_raise(st, FL_STAT_RESERVED_BYTES, small, request->segment);
+    if (request->segment >= st->settings.max_split_bytes)
+        torch_raise_one(&st->stats.oversize_segments, 1);
+    st->stats.device_allocs++;
+    change.kind = FL_CHANGE_ACQUIRE;
+    change.segment = segment;
+    change.address = address;
+    torch_tell(st, &change);
+    return STEP_YES;
+}
+
+/* The bound of throw_on_cudamalloc_oom: the setting's fraction of the card (7 step 4). */
+static bool request_is_rejected(torch *st, const struct torch_request *request)
+{
+    if (!st->settings.reject_on_oom || st->total == FL_UNLIMITED)
+        return false;
+    uint64_t bound = (uint64_t)(st->settings.process_fraction * (double)st->total);
+    uint64_t wanted;
+    if (fl_add(st->held, request->segment, &wanted) && wanted <= bound)
+        return false;
+    st->stats.oom_rejections++;
+    return true;
+}
+
+/* One attempt to get memory from the device (7). */
+static torch_step request_attempt(torch *st, const struct torch_request *request, bool is_retry,
+                                  bool *ret_rejected, uint32_t *ret_block)
+{
+    if (is_retry)
+        st->stats.alloc_retries++;
+    if (!torch_is_within_limit(st, request))
+        return STEP_NO;
+    *ret_rejected = request_is_rejected(st, request);
+    if (*ret_rejected)
+        return STEP_NO;
+    uint32_t owner = st->pools.items[request->pool].owner;
+    if (!request->expandable ||
+        (owner != FL_NONE && !st->profile->expandable_in_private_pools))
+        return request_segment(st, request, ret_block);
+    torch_step step = torch_expand(st, request, ret_block);
+    if (step == STEP_YES && owner != FL_NONE)
+        st->privates.items[owner].device_allocs++;
+    return step;
+}
+
+/* Steps 5a to 5f: each of them may end the request, with a block or without. */
+static torch_step request_ladder(torch *st, struct torch_request *request, bool *ret_rejected,
+                                 uint32_t *ret_block)
+{
+    fl_use_on_oom era = st->profile->use_on_oom;
+    torch_step step = STEP_NO;
+    if (st->limit != FL_UNLIMITED && st->settings.collect_threshold > 0) {
+        step = torch_collect(st);
+        if (step == STEP_FORBIDDEN || step == STEP_BROKEN)
+            return step;
+    }
+    step = request_attempt(st, request, false, ret_rejected, ret_block);
+    if (step != STEP_NO || *ret_rejected)
+        return step;
+    if (era == FL_USE_ON_OOM_EARLY)
+        step = torch_fallback(st, request, ret_block);
+    if (step == STEP_NO) {
+        step = torch_release_available(st, request);
+        if (step == STEP_YES)
+            step = request_attempt(st, request, false, ret_rejected, ret_block);
+    }
+    if (step == STEP_NO && !torch_in_capture(st, request->stream)) {
+        st->cause = FL_CAUSE_RELEASE_ALL;
+        step = torch_release_all(st, FL_NONE);
+        if (step == STEP_YES)
+            step = request_attempt(st, request, true, ret_rejected, ret_block);
+    }
+    if (step == STEP_NO && era == FL_USE_ON_OOM_LAST)
+        step = torch_fallback(st, request, ret_block);
+    return step;
+}
+
+static void request_note_refusal(torch *st, const struct torch_request *request)
+{
+    const fl_stat *reserved = &st->stats.stat[FL_STAT_RESERVED_BYTES][FL_STAT_ALL];
+    const fl_stat *active = &st->stats.stat[FL_STAT_ACTIVE_BYTES][FL_STAT_ALL];
+    st->has_refusal = true;
+    st->refusal = (fl_refusal){
+        .requested_bytes = request->size,
+        .rounded_bytes = request->rounded,
+        .segment_bytes = request->segment,
+        .device_free_bytes = fl_device_free_bytes(st->device),
+        .cached_free_bytes = reserved->current - active->current,
+    };
+}
+
+/* Would a rounded size have wrapped round?  Such a request is refused without a trace. */
+static bool request_is_absurd(const struct torch_request *request)
+{
+    return request->rounded == UINT64_MAX || request->segment == UINT64_MAX;
+}
+
+torch_step torch_request(torch *st, struct torch_request *request, uint32_t *ret_block)
+{
+    if (!torch_in_capture(st, request->stream) && !torch_process_events(st))
+        return STEP_BROKEN;
+    uint32_t index = torch_take_free(st, request);
+    if (index == FL_NONE) {
+        bool rejected = false;
+        torch_step step =
+            request_is_absurd(request) ? STEP_NO : request_ladder(st, request, &rejected, &index);
+        st->cause = FL_CAUSE_REQUEST;
+        if (step == STEP_NO) {
+            if (!rejected)
+                st->stats.ooms++;
+            request_note_refusal(st, request);
+            st->forbidden = rejected ? "throw_on_cudamalloc_oom" : NULL;
+        }
+        if (step != STEP_YES)
+            return step;
+    }
+    bool split = torch_should_split(st, torch_block_at(st, index), request);
+    return torch_hand_out(st, index, request, split, ret_block) ? STEP_YES : STEP_BROKEN;
+}

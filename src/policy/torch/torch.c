@@ -1,0 +1,261 @@
+/* The caching allocator of PyTorch as a policy: ops in, results out.
+ *
+ * One set of rules serves every release; what differs is asked of the profile row.  It models one
+ * device of one process, one op at a time, as the allocator's own lock does. */
+#include "policy/torch/torch.h"
+
+/* ---- open and close -------------------------------------------------------------------------- */
+
+/* The limit that a fraction sets (13). */
+static void torch_set_fraction(torch *st, double fraction)
+{
+    if (fraction == 1.0 && st->profile->fraction_one_is_no_limit)
+        st->limit = FL_UNLIMITED;
+    else if (st->profile->limit_is_rounded)
+        st->limit = (uint64_t)(fraction * (double)st->total + 0.5);
+    else
+        st->limit = (uint64_t)(fraction * (double)st->total);
+}
+
+static fl_status torch_check_fraction(const torch *st, double fraction, fl_error *error)
+{
+    if (!(fraction >= 0 && fraction <= 1))
+        return fl_fail(error, FL_ERR_USAGE, "a memory fraction lies between 0 and 1, got %g",
+                       fraction);
+    if (st->total == FL_UNLIMITED) {
+        fl_fail(error, FL_ERR_USAGE, "a memory fraction needs the size of the card");
+        return fl_hint(error, "--gpu SIZE gives one");
+    }
+    return FL_OK;
+}
+
+static fl_status torch_open(torch *st, const fl_policy_env *env, fl_error *error)
+{
+    st->host = env->host;
+    st->device = env->device;
+    st->sink = env->sink;
+    st->oracle = env->oracle;
+    st->names = env->names;
+    st->profile = env->profile;
+    st->settings = *env->settings;
+    st->total = fl_device_get_info(env->device)->total_bytes;
+    st->limit = FL_UNLIMITED;
+    st->unused_block = st->unused_uses = FL_NONE;
+    st->error = error;
+    st->stats.max_split_bytes = st->settings.max_split_bytes;
+    double fraction = env->fraction >= 0 ? env->fraction : st->settings.process_fraction;
+    if (env->fraction >= 0 || fraction < 1) {
+        fl_status status = torch_check_fraction(st, fraction, error);
+        if (status != FL_OK)
+            return status;
+        torch_set_fraction(st, fraction);
+    }
+    if (torch_pool_new(st, true, FL_NONE) == FL_NONE ||
+        torch_pool_new(st, false, FL_NONE) == FL_NONE)
+        return FL_ERR_RESOURCE;
+    return FL_OK;
+}
+
+static void torch_close(torch *st)
+{
+    if (st->host == NULL)
+        return;
+    for (size_t i = 0; i < st->pools.count; i++) {
+        struct torch_pool *pool = &st->pools.items[i];
+        for (size_t lane = 0; lane < pool->lanes.count; lane++) {
+            fl_ordered_deinit(st->host, &pool->lanes.items[lane].free);
+            fl_ordered_deinit(st->host, &pool->lanes.items[lane].unmapped);
+        }
+        fl_vector_deinit(st->host, &pool->lanes);
+    }
+    for (size_t i = 0; i < st->segments.count; i++)
+        fl_vector_deinit(st->host, &st->segments.items[i].pages);
+    for (size_t i = 0; i < st->queues.count; i++)
+        fl_vector_deinit(st->host, &st->queues.items[i].events);
+    for (size_t i = 0; i < st->use_sets.count; i++) {
+        hash_order_deinit(st->host, &st->use_sets.items[i].streams);
+        hash_order_deinit(st->host, &st->use_sets.items[i].in_capture);
+    }
+    hash_order_deinit(st->host, &st->queue_order);
+    hash_order_deinit(st->host, &st->freeable);
+    hash_order_deinit(st->host, &st->use_on_oom);
+    fl_vector_deinit(st->host, &st->blocks);
+    fl_vector_deinit(st->host, &st->block_of);
+    fl_vector_deinit(st->host, &st->segments);
+    fl_vector_deinit(st->host, &st->pools);
+    fl_vector_deinit(st->host, &st->stream_order);
+    fl_vector_deinit(st->host, &st->privates);
+    fl_vector_deinit(st->host, &st->private_of);
+    fl_vector_deinit(st->host, &st->scopes);
+    fl_vector_deinit(st->host, &st->queues);
+    fl_vector_deinit(st->host, &st->use_sets);
+    fl_vector_deinit(st->host, &st->deferred);
+    fl_vector_deinit(st->host, &st->waiting);
+    fl_vector_deinit(st->host, &st->scratch);
+}
+
+/* ---- ops ------------------------------------------------------------------------------------- */
+
+/* Keeps streams in order of their original numbers: the order in which a free set is walked. */
+static bool torch_meet_stream(torch *st, uint32_t stream)
+{
+    while (st->stream_order.count <= stream) {
+        if (!fl_vector_reserve(st->host, &st->stream_order, 1, st->error))
+            return false;
+        uint32_t fresh = (uint32_t)st->stream_order.count;
+        size_t at = st->stream_order.count++;
+        for (; at > 0; at--) {
+            uint32_t before = st->stream_order.items[at - 1];
+            if (st->names->streams[before] < st->names->streams[fresh])
+                break;
+            st->stream_order.items[at] = before;
+        }
+        st->stream_order.items[at] = fresh;
+    }
+    return true;
+}
+
+static bool torch_meet_id(torch *st, uint32_t id)
+{
+    if (id < st->block_of.count)
+        return true;
+    if (!fl_vector_reserve(st->host, &st->block_of, id + 1 - st->block_of.count, st->error))
+        return false;
+    while (st->block_of.count <= id)
+        st->block_of.items[st->block_of.count++] = FL_NONE;
+    return true;
+}
+
+/* What a step means to the caller. */
+static fl_status torch_finish(torch *st, torch_step step, fl_result *ret_result)
+{
+    *ret_result = (fl_result){0};
+    switch (step) {
+    case STEP_YES:
+        return FL_OK;
+    case STEP_NO:
+        ret_result->outcome = st->forbidden != NULL ? FL_REJECTED : FL_REFUSED;
+        break;
+    case STEP_FORBIDDEN:
+        ret_result->outcome = FL_FORBIDDEN;
+        break;
+    case STEP_BROKEN:
+        return st->error != NULL && st->error->status != FL_OK ? st->error->status
+                                                               : FL_ERR_RESOURCE;
+    }
+    ret_result->why = st->forbidden;
+    st->forbidden = NULL;
+    st->cause = FL_CAUSE_REQUEST;
+    return FL_OK;
+}
+
+static fl_status torch_alloc(torch *st, const fl_op *op, fl_result *ret_result, fl_error *error)
+{
+    st->error = error;
+    uint32_t index = FL_NONE;
+    if ((op->stream >= st->stream_order.count && !torch_meet_stream(st, op->stream)) ||
+        !torch_meet_id(st, op->id))
+        return torch_finish(st, STEP_BROKEN, ret_result);
+    if (op->size == 0)
+        return torch_finish(st, STEP_YES, ret_result);
+    struct torch_request request = torch_request_of(st, op);
+    torch_step step = torch_request(st, &request, &index);
+    if (step != STEP_YES)
+        return torch_finish(st, step, ret_result);
+    st->block_of.items[op->id] = index;
+    const struct torch_block *block = torch_block_at(st, index);
+    *ret_result = (fl_result){.address = block->address, .size = block->size};
+    return FL_OK;
+}
+
+/* The block of an allocation; FL_NONE for one of 0 bytes, or whose free is complete. */
+static uint32_t torch_block_of(const torch *st, uint32_t id)
+{
+    return id < st->block_of.count ? st->block_of.items[id] : FL_NONE;
+}
+
+static fl_status torch_free_op(torch *st, const fl_op *op, fl_result *ret_result, fl_error *error)
+{
+    st->error = error;
+    uint32_t index = torch_block_of(st, op->id);
+    torch_step step = STEP_YES;
+    if (index != FL_NONE && (torch_block_at(st, index)->flags & BLOCK_ALLOCATED))
+        step = torch_free(st, index, (op->flags & FL_OP_HELD) != 0);
+    return torch_finish(st, step, ret_result);
+}
+
+static torch_step torch_use_op(torch *st, const fl_op *op)
+{
+    uint32_t index = torch_block_of(st, op->id);
+    if (index == FL_NONE || !(torch_block_at(st, index)->flags & BLOCK_ALLOCATED))
+        return STEP_YES;
+    return torch_meet_stream(st, op->stream) && torch_use(st, index, op->stream) ? STEP_YES
+                                                                                : STEP_BROKEN;
+}
+
+static torch_step torch_complete_op(torch *st, const fl_op *op)
+{
+    uint32_t index = torch_block_of(st, op->id);
+    return index == FL_NONE || torch_complete_now(st, index) ? STEP_YES : STEP_BROKEN;
+}
+
+static torch_step torch_limit_op(torch *st, const fl_op *op)
+{
+    if (torch_check_fraction(st, op->fraction, st->error) != FL_OK)
+        return STEP_BROKEN;
+    torch_set_fraction(st, op->fraction);
+    return STEP_YES;
+}
+
+static torch_step torch_configure_op(torch *st, const fl_op *op)
+{
+    return fl_settings_parse(st->profile, st->names->texts[op->text], &st->settings, st->error) ==
+                   FL_OK
+               ? STEP_YES
+               : STEP_BROKEN;
+}
+
+static torch_step torch_hold_op(torch *st, bool hold)
+{
+    if (hold)
+        st->oracle->hold(st->oracle->user, st->events_recorded);
+    else
+        st->oracle->complete(st->oracle->user);
+    return STEP_YES;
+}
+
+static fl_status torch_control(torch *st, const fl_op *op, fl_result *ret_result, fl_error *error)
+{
+    st->error = error;
+    torch_step step = STEP_YES;
+    switch ((fl_op_kind)op->kind) {
+    case FL_OP_USE: step = torch_use_op(st, op); break;
+    case FL_OP_SCOPE_BEGIN: step = torch_scope_begin(st, op); break;
+    case FL_OP_SCOPE_END: step = torch_scope_end(st, op->pool); break;
+    case FL_OP_POOL_RELEASE: step = torch_pool_release(st, op->pool); break;
+    case FL_OP_TRIM: step = torch_trim(st, op->pool); break;
+    case FL_OP_LIMIT: step = torch_limit_op(st, op); break;
+    case FL_OP_CONFIGURE: step = torch_configure_op(st, op); break;
+    case FL_OP_EVENTS_HOLD: step = torch_hold_op(st, true); break;
+    case FL_OP_EVENTS_COMPLETE: step = torch_hold_op(st, false); break;
+    case FL_OP_FREE_DONE: step = torch_complete_op(st, op); break;
+    default: break; /* marks and reports ask nothing of an allocator */
+    }
+    return torch_finish(st, step, ret_result);
+}
+
+const fl_policy_ops fl_policy_torch = {
+    .name = "torch",
+    .summary = "PyTorch's caching allocator, as each release has it",
+    .capabilities = FL_CAN_STREAMS | FL_CAN_POOLS | FL_CAN_SETTINGS,
+    .state_size = sizeof(torch),
+    .open = torch_open,
+    .alloc = torch_alloc,
+    .free = torch_free_op,
+    .control = torch_control,
+    .check = torch_check,
+    .close = torch_close,
+    .probe = torch_probe,
+    .facts = torch_facts,
+    .walk = torch_walk,
+};

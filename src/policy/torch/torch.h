@@ -1,0 +1,324 @@
+/* The caching allocator of PyTorch, all releases: its state and the calls between its files.
+ *
+ *     torch.c       the policy table; one op in, one result out
+ *     request.c     a request, step by step (6), the ladder of an out-of-memory included
+ *     search.c      the free set and what may be taken from it (5, 8.1); probe
+ *     block.c       block objects: split, hand out, merge, free (8, 9)
+ *     events.c      record_stream, event queues, deferred frees (9.4 to 9.6, 12.5)
+ *     release.c     collection, release-available, release-all, empty_cache (10)
+ *     expandable.c  expandable segments (11)
+ *     pools.c       scopes and private pools (12)
+ *     view.c        walk, check, facts
+ *
+ * Blocks, segments and pools are indices into arrays.  Section numbers are those of
+ * docs/allocator-rules.md. */
+#ifndef FL_POLICY_TORCH_TORCH_H
+#define FL_POLICY_TORCH_TORCH_H
+
+#include "base/ordered.h"
+#include "base/vector.h"
+#include "policy/torch/hash_order.h"
+#include "rules/sizes.h"
+
+#include <fraglab/policy.h>
+
+enum {                           /* torch_block.flags */
+    BLOCK_ALLOCATED = 1 << 0,    /* its owner has it */
+    BLOCK_MAPPED = 1 << 1,       /* backed by memory; only ranges of expandable segments are not */
+    BLOCK_EXPANDABLE = 1 << 2,
+    BLOCK_HELD = 1 << 3,         /* freed; completes when the trace says so */
+    BLOCK_USED_IN_CAPTURE = 1 << 4 /* some of its uses were recorded during a capture */
+};
+
+struct torch_block {
+    uint64_t address, size;
+    uint64_t requested; /* of a free block: of the last allocation that used this object */
+    uint64_t age;       /* FL_TIE_BLOCK: number of the object; FL_TIE_SEGMENT: of its segment */
+    uint32_t previous, next; /* neighbours in the segment, or FL_NONE */
+    uint32_t segment, pool, stream;
+    uint32_t id;        /* allocation, or FL_NONE */
+    uint32_t events;    /* outstanding */
+    uint32_t uses;      /* index of its set of other streams, or FL_NONE */
+    uint32_t free_since; /* the pool's call counter when it entered the free set */
+    uint8_t flags;
+};
+
+struct torch_segment {
+    uint64_t address, size; /* size of the range where expandable */
+    uint64_t page;          /* 0: not expandable */
+    FL_VECTOR(torch_pages, uint64_t) pages; /* handle by slot, as far as any was mapped */
+};
+
+struct torch_lane { /* free and unmapped blocks of one pool and stream */
+    fl_ordered free;     /* (size, tie) */
+    fl_ordered unmapped; /* (address, 0) */
+};
+
+struct torch_pool {
+    bool is_small;
+    uint32_t owner; /* private pool, or FL_NONE */
+    uint32_t calls; /* searches so far, as far as collection counts them */
+    FL_VECTOR(torch_lanes, struct torch_lane) lanes; /* by dense stream */
+};
+
+struct torch_private {
+    uint32_t name; /* dense pool number */
+    uint32_t small, large;
+    uint32_t use_count;
+    int64_t device_allocs; /* not a true count: 11.5 */
+    bool is_deleted, is_no_split;
+};
+
+struct torch_scope {
+    uint32_t owner, stream; /* stream FL_NONE: every stream */
+    bool is_capture;
+};
+
+struct torch_event {
+    uint64_t number;
+    uint32_t block;
+};
+
+struct torch_queue {
+    FL_VECTOR(torch_events, struct torch_event) events;
+    size_t head;
+};
+
+struct torch_uses {
+    struct hash_order streams;    /* hash of stream -> dense stream */
+    struct hash_order in_capture; /* those recorded during a capture */
+    uint32_t next_unused;
+};
+
+FL_VECTOR(torch_indices, uint32_t);
+
+struct fl_policy_state {
+    /* Where it runs. */
+    const fl_host *host;
+    fl_device *device;
+    const fl_sink *sink;
+    const fl_oracle *oracle;
+    const fl_names *names;
+    const fl_profile *profile;
+    fl_settings settings;
+    uint64_t limit;       /* FL_UNLIMITED: none (13) */
+    uint64_t total;       /* what the card reports */
+    fl_error *error;      /* of the op under way */
+    const char *forbidden; /* the assertion that this op would fail */
+    fl_cause cause;       /* why memory is being given back */
+
+    /* What it holds. */
+    FL_VECTOR(torch_blocks, struct torch_block) blocks;
+    uint32_t unused_block; /* head of the list of unused objects, linked by `next` */
+    struct torch_indices block_of; /* by allocation id; FL_NONE: not live */
+    FL_VECTOR(torch_segments, struct torch_segment) segments;
+    FL_VECTOR(torch_pools, struct torch_pool) pools; /* 0 small, 1 large, then private pairs */
+    struct torch_indices stream_order; /* dense streams by ascending original number */
+    uint64_t held;        /* T: bytes from the device and not returned */
+    uint64_t block_age, segment_age;
+
+    /* Private pools (12). */
+    FL_VECTOR(torch_privates, struct torch_private) privates;
+    struct torch_indices private_of; /* by dense pool; FL_NONE: there is none */
+    FL_VECTOR(torch_scopes, struct torch_scope) scopes; /* oldest first */
+    struct hash_order freeable, use_on_oom;             /* hash of pool -> dense pool */
+
+    /* Frees that wait (9.4 to 9.6). */
+    uint64_t events_recorded;
+    struct hash_order queue_order; /* hash of stream -> dense stream, streams with a queue */
+    FL_VECTOR(torch_queues, struct torch_queue) queues; /* by dense stream */
+    FL_VECTOR(torch_use_sets, struct torch_uses) use_sets;
+    uint32_t unused_uses;
+    struct torch_indices deferred; /* blocks freed in a capture that other streams used */
+    struct torch_indices waiting;  /* blocks freed and held by the trace, in order */
+
+    fl_stats stats;
+    fl_refusal refusal;
+    bool has_refusal;
+    struct torch_indices scratch;
+};
+
+typedef struct fl_policy_state torch;
+
+/* How a step of a request ended. */
+typedef enum torch_step {
+    STEP_NO,        /* nothing found, nothing obtained */
+    STEP_YES,
+    STEP_FORBIDDEN, /* the release would fail an assertion; `forbidden` says which */
+    STEP_BROKEN     /* the host or the device failed; `error` says how */
+} torch_step;
+
+/* A request on its way through the steps. */
+struct torch_request {
+    uint64_t size;    /* n, asked for */
+    uint64_t rounded; /* R */
+    uint64_t segment; /* A */
+    uint32_t stream, pool, id;
+    bool expandable;
+    bool from_fallback; /* found in a use-on-oom pool */
+};
+
+static inline struct torch_block *torch_block_at(const torch *st, uint32_t index)
+{
+    return &st->blocks.items[index];
+}
+
+static inline bool torch_is_split(const struct torch_block *block)
+{
+    return block->previous != FL_NONE || block->next != FL_NONE;
+}
+
+/* Free: not allocated, no events outstanding, no uses that wait for events. */
+static inline bool torch_is_free(const struct torch_block *block)
+{
+    return !(block->flags & BLOCK_ALLOCATED) && block->events == 0 && block->uses == FL_NONE;
+}
+
+static inline bool torch_is_expandable(const struct torch_block *block)
+{
+    return (block->flags & BLOCK_EXPANDABLE) != 0;
+}
+
+/* Statistics: each hits "all" and the kind of the pool (14). */
+static inline void torch_raise_one(fl_stat *stat, uint64_t amount)
+{
+    stat->current += amount;
+    stat->allocated += amount;
+    if (stat->current > stat->peak)
+        stat->peak = stat->current;
+}
+
+static inline void torch_lower_one(fl_stat *stat, uint64_t amount)
+{
+    stat->current -= amount;
+    stat->freed += amount;
+}
+
+static inline void torch_raise(torch *st, fl_stat_kind kind, bool is_small, uint64_t amount)
+{
+    torch_raise_one(&st->stats.stat[kind][FL_STAT_ALL], amount);
+    torch_raise_one(&st->stats.stat[kind][is_small ? FL_STAT_SMALL : FL_STAT_LARGE], amount);
+}
+
+static inline void torch_lower(torch *st, fl_stat_kind kind, bool is_small, uint64_t amount)
+{
+    torch_lower_one(&st->stats.stat[kind][FL_STAT_ALL], amount);
+    torch_lower_one(&st->stats.stat[kind][is_small ? FL_STAT_SMALL : FL_STAT_LARGE], amount);
+}
+
+/* One single increase or decrease of a net amount. */
+static inline void torch_move(torch *st, fl_stat_kind kind, bool is_small, int64_t amount)
+{
+    if (amount > 0)
+        torch_raise(st, kind, is_small, (uint64_t)amount);
+    else if (amount < 0)
+        torch_lower(st, kind, is_small, (uint64_t)-amount);
+}
+
+static inline void torch_tell(const torch *st, const fl_change *change)
+{
+    if (st->sink != NULL)
+        st->sink->change(st->sink->user, change);
+}
+
+static inline torch_step torch_forbid(torch *st, const char *why)
+{
+    st->forbidden = why;
+    return STEP_FORBIDDEN;
+}
+
+/* The whole segment counts, also where less would be mapped (7 step 3). */
+static inline bool torch_is_within_limit(const torch *st, const struct torch_request *request)
+{
+    uint64_t wanted;
+    return st->limit == FL_UNLIMITED ||
+           (fl_add(st->held, request->segment, &wanted) && wanted <= st->limit);
+}
+
+/* ---- block.c ------------------------------------------------------------------------------- */
+
+/* A new object (FL_NONE, with the error filled, if the host has no memory).  Invalidates pointers
+ * to blocks. */
+uint32_t torch_block_new(torch *st, const struct torch_block *like, uint64_t address,
+                         uint64_t size, uint8_t flags);
+void torch_block_drop(torch *st, uint32_t index);
+
+/* Splits if asked, hands the block out and counts it (8.2).  False: the host failed. */
+bool torch_hand_out(torch *st, uint32_t index, const struct torch_request *request, bool split,
+                    uint32_t *ret_block);
+/* The owner lets go (9.1), and the return to the pool (9.2). */
+torch_step torch_free(torch *st, uint32_t index, bool is_held);
+bool torch_free_done(torch *st, uint32_t index);
+/* Merges `from`, where it may be, into its neighbour `into` (9.3); the bytes gained, or 0. */
+uint64_t torch_merge(torch *st, uint32_t into, uint32_t from);
+void torch_tell_block(const torch *st, fl_change_kind kind, const struct torch_block *block);
+
+/* ---- search.c ------------------------------------------------------------------------------ */
+
+struct torch_lane *torch_lane_at(torch *st, uint32_t pool, uint32_t stream);
+bool torch_free_insert(torch *st, uint32_t index);
+void torch_free_remove(torch *st, uint32_t index);
+bool torch_unmapped_insert(torch *st, uint32_t index);
+void torch_unmapped_remove(torch *st, uint32_t index);
+/* What a request would take from the free set (5.2 steps 2 to 4); FL_NONE: nothing.  Pure. */
+uint32_t torch_find_free(const torch *st, const struct torch_request *request);
+/* The whole of 5.2: counts the call and takes the block out of the free set. */
+uint32_t torch_take_free(torch *st, const struct torch_request *request);
+bool torch_should_split(const torch *st, const struct torch_block *block,
+                        const struct torch_request *request);
+/* Every free block of a pool in order of the free set, into st->scratch. */
+bool torch_list_free(torch *st, uint32_t pool);
+void torch_probe(const torch *st, const fl_op *op, fl_probe *ret_probe);
+
+/* ---- request.c ----------------------------------------------------------------------------- */
+
+struct torch_request torch_request_of(const torch *st, const fl_op *op);
+torch_step torch_request(torch *st, struct torch_request *request, uint32_t *ret_block);
+
+/* ---- events.c ------------------------------------------------------------------------------ */
+
+bool torch_use(torch *st, uint32_t index, uint32_t stream);
+bool torch_insert_events(torch *st, uint32_t index);
+bool torch_process_events(torch *st);
+/* Waits for every event, or for those of one private pool (9.6). */
+bool torch_sync_events(torch *st, uint32_t owner);
+/* The trace says that this block's free completes now. */
+bool torch_complete_now(torch *st, uint32_t index);
+void torch_uses_drop(torch *st, uint32_t index);
+
+/* ---- release.c ----------------------------------------------------------------------------- */
+
+torch_step torch_collect(torch *st);
+torch_step torch_release_available(torch *st, const struct torch_request *request);
+/* `owner` FL_NONE: the default id. */
+torch_step torch_release_all(torch *st, uint32_t owner);
+torch_step torch_trim(torch *st, uint32_t pool);
+
+/* ---- expandable.c -------------------------------------------------------------------------- */
+
+/* The block from which a request could be served by mapping; FL_NONE: needs a new segment. */
+uint32_t torch_find_expandable(const torch *st, const struct torch_request *request);
+torch_step torch_expand(torch *st, const struct torch_request *request, uint32_t *ret_block);
+torch_step torch_unmap(torch *st, uint32_t index);
+uint32_t torch_segment_new(torch *st, uint64_t address, uint64_t size, uint64_t page);
+
+/* ---- pools.c ------------------------------------------------------------------------------- */
+
+uint32_t torch_pool_new(torch *st, bool is_small, uint32_t owner);
+uint32_t torch_pool_for(const torch *st, uint64_t rounded, uint32_t stream);
+torch_step torch_scope_begin(torch *st, const fl_op *op);
+torch_step torch_scope_end(torch *st, uint32_t pool);
+torch_step torch_pool_release(torch *st, uint32_t pool);
+/* Are events left alone and everything kept, because a graph is being captured? */
+bool torch_in_capture(const torch *st, uint32_t stream);
+/* The search in pools marked use-on-oom (12.6). */
+torch_step torch_fallback(torch *st, struct torch_request *request, uint32_t *ret_block);
+uint64_t torch_pool_hash(const torch *st, uint32_t pool);
+
+/* ---- view.c -------------------------------------------------------------------------------- */
+
+fl_status torch_walk(const torch *st, const fl_walk *walk, fl_error *error);
+fl_status torch_check(const torch *st, fl_error *error);
+void torch_facts(const torch *st, fl_facts *ret_facts);
+
+#endif

@@ -1,0 +1,196 @@
+/* Looking at the heap from outside: segments and blocks, every invariant, statistics. */
+#include "policy/torch/torch.h"
+
+#include <stdlib.h>
+
+/* The first block of a mapped run. */
+static bool view_is_head(const torch *st, const struct torch_block *block)
+{
+    if (block->size == 0 || !(block->flags & BLOCK_MAPPED))
+        return false;
+    return block->previous == FL_NONE ||
+           !(torch_block_at(st, block->previous)->flags & BLOCK_MAPPED);
+}
+
+struct view_head {
+    uint64_t address;
+    uint32_t block, padding;
+};
+
+static int view_by_address(const void *a, const void *b)
+{
+    const struct view_head *left = a, *right = b;
+    return left->address < right->address ? -1 : left->address > right->address;
+}
+
+static uint32_t view_behind(const torch *st, const struct torch_block *block)
+{
+    if (block->next == FL_NONE || !(torch_block_at(st, block->next)->flags & BLOCK_MAPPED))
+        return FL_NONE;
+    return block->next;
+}
+
+static fl_block_state view_state(const struct torch_block *block)
+{
+    if (block->flags & BLOCK_ALLOCATED)
+        return FL_BLOCK_LIVE;
+    return torch_is_free(block) ? FL_BLOCK_FREE : FL_BLOCK_PENDING;
+}
+
+static void view_run(const torch *st, uint32_t head, const fl_walk *walk)
+{
+    const struct torch_block *block = torch_block_at(st, head);
+    const struct torch_pool *pool = &st->pools.items[block->pool];
+    fl_segment_view run = {
+        .segment = block->segment,
+        .stream = block->stream,
+        .pool = pool->owner == FL_NONE ? 0 : st->privates.items[pool->owner].name,
+        .is_small = pool->is_small,
+        .is_expandable = torch_is_expandable(block),
+        .address = block->address,
+    };
+    for (uint32_t i = head; i != FL_NONE; i = view_behind(st, torch_block_at(st, i)))
+        run.size += torch_block_at(st, i)->size;
+    walk->segment(walk->user, &run);
+    for (uint32_t i = head; i != FL_NONE; i = view_behind(st, torch_block_at(st, i))) {
+        block = torch_block_at(st, i);
+        walk->block(walk->user, &(fl_block_view){
+                                    .state = view_state(block),
+                                    .id = block->id,
+                                    .address = block->address,
+                                    .size = block->size,
+                                    .requested = block->requested,
+                                });
+    }
+}
+
+fl_status torch_walk(const torch *st, const fl_walk *walk, fl_error *error)
+{
+    FL_VECTOR(view_heads, struct view_head) heads = {0};
+    fl_status status = FL_OK;
+    for (uint32_t i = 0; i < st->blocks.count && status == FL_OK; i++) {
+        const struct torch_block *block = torch_block_at(st, i);
+        if (!view_is_head(st, block))
+            continue;
+        if (fl_vector_reserve(st->host, &heads, 1, error))
+            heads.items[heads.count++] = (struct view_head){block->address, i, 0};
+        else
+            status = FL_ERR_RESOURCE;
+    }
+    if (status == FL_OK && heads.count > 0)
+        qsort(heads.items, heads.count, sizeof *heads.items, view_by_address);
+    for (size_t i = 0; i < heads.count && status == FL_OK; i++)
+        view_run(st, heads.items[i].block, walk);
+    fl_vector_deinit(st->host, &heads);
+    return status;
+}
+
+void torch_facts(const torch *st, fl_facts *ret_facts)
+{
+    *ret_facts =
+        (fl_facts){.stats = &st->stats, .refusal = st->has_refusal ? &st->refusal : NULL};
+}
+
+/* ---- check ----------------------------------------------------------------------------------- */
+
+struct view_sums {
+    uint64_t reserved, active, allocated, requested, free_blocks, unmapped_blocks;
+};
+
+static bool view_is_in(const fl_ordered *set, uint64_t major, uint32_t index)
+{
+    fl_ordered_at at;
+    if (!fl_ordered_seek(set, major, 0, &at))
+        return false;
+    do {
+        const fl_ordered_entry *entry = fl_ordered_get(set, at);
+        if (entry->major != major)
+            return false;
+        if (entry->value == index)
+            return true;
+    } while (fl_ordered_next(set, &at));
+    return false;
+}
+
+static const char *view_check_links(const torch *st, uint32_t index, const struct torch_block *block)
+{
+    if (block->next == FL_NONE)
+        return NULL;
+    const struct torch_block *next = torch_block_at(st, block->next);
+    if (next->previous != index || next->segment != block->segment)
+        return "neighbours do not know each other";
+    if (block->address + block->size != next->address)
+        return "blocks of a segment do not tile it";
+    bool same = (block->flags & BLOCK_MAPPED) == (next->flags & BLOCK_MAPPED);
+    if (same && torch_is_free(block) && torch_is_free(next))
+        return "two free neighbours were not merged";
+    return NULL;
+}
+
+static const char *view_check_block(const torch *st, uint32_t index, struct view_sums *sums)
+{
+    const struct torch_block *block = torch_block_at(st, index);
+    const struct torch_pool *pool = &st->pools.items[block->pool];
+    if (block->stream >= pool->lanes.count && torch_is_free(block))
+        return "a free block is in no lane";
+    if (!(block->flags & BLOCK_MAPPED)) {
+        sums->unmapped_blocks++;
+        return view_is_in(&pool->lanes.items[block->stream].unmapped, block->address, index)
+                   ? view_check_links(st, index, block)
+                   : "an unmapped range is not in the unmapped set";
+    }
+    sums->reserved += block->size;
+    if (torch_is_free(block)) {
+        sums->free_blocks++;
+        return view_is_in(&pool->lanes.items[block->stream].free, block->size, index)
+                   ? view_check_links(st, index, block)
+                   : "a free block is not in the free set";
+    }
+    sums->active += block->size;
+    sums->requested += block->requested;
+    if (block->flags & BLOCK_ALLOCATED)
+        sums->allocated += block->size;
+    if (block->id == FL_NONE || st->block_of.items[block->id] != index)
+        return "an active block is not known by its id";
+    return view_check_links(st, index, block);
+}
+
+static const char *view_check_sums(const torch *st, const struct view_sums *sums)
+{
+    const fl_stat(*stat)[FL_STAT_GROUPS] = st->stats.stat;
+    uint64_t free_blocks = 0, unmapped_blocks = 0;
+    for (size_t i = 0; i < st->pools.count; i++) {
+        for (size_t lane = 0; lane < st->pools.items[i].lanes.count; lane++) {
+            free_blocks += st->pools.items[i].lanes.items[lane].free.count;
+            unmapped_blocks += st->pools.items[i].lanes.items[lane].unmapped.count;
+        }
+    }
+    if (free_blocks != sums->free_blocks || unmapped_blocks != sums->unmapped_blocks)
+        return "a set holds a block that does not exist";
+    if (sums->reserved != st->held ||
+        sums->reserved != stat[FL_STAT_RESERVED_BYTES][FL_STAT_ALL].current)
+        return "reserved bytes do not add up";
+    if (sums->active != stat[FL_STAT_ACTIVE_BYTES][FL_STAT_ALL].current ||
+        sums->requested != stat[FL_STAT_REQUESTED_BYTES][FL_STAT_ALL].current ||
+        sums->allocated != stat[FL_STAT_ALLOCATED_BYTES][FL_STAT_ALL].current)
+        return "bytes in use do not add up";
+    return NULL;
+}
+
+fl_status torch_check(const torch *st, fl_error *error)
+{
+    struct view_sums sums = {0};
+    for (uint32_t i = 0; i < st->blocks.count; i++) {
+        const struct torch_block *block = torch_block_at(st, i);
+        if (block->size == 0)
+            continue;
+        const char *broken = view_check_block(st, i, &sums);
+        if (broken != NULL)
+            return fl_fail(error, FL_ERR_INTERNAL, "torch: block at 0x%llx: %s",
+                           (unsigned long long)block->address, broken);
+    }
+    const char *broken = view_check_sums(st, &sums);
+    if (broken != NULL)
+        return fl_fail(error, FL_ERR_INTERNAL, "torch: %s", broken);
+    return FL_OK;
+}
