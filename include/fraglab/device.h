@@ -37,28 +37,30 @@ typedef enum fl_call {
  * not including, `least_refused_bytes`: the walk over capacities rests on these two.  Only segments
  * and pages count for them; memory taken by others is never refused. */
 typedef struct fl_device_info {
-    uint64_t total_bytes;         /* what the card reports (cudaMemGetInfo); UINT64_MAX: no limit */
-    uint64_t used_bytes;          /* in use, in whole physical pages, what is outside included */
-    uint64_t most_granted_bytes;  /* largest `used_bytes` that a granted call led to */
-    uint64_t least_refused_bytes; /* least total that any refusal would have needed; UINT64_MAX: none */
+    uint64_t total_bytes;        /* what the card reports (cudaMemGetInfo); UINT64_MAX: no limit */
+    uint64_t used_bytes;         /* in use, in whole physical pages, what is outside included */
+    uint64_t most_granted_bytes; /* largest `used_bytes` that a granted call led to */
+    uint64_t
+        least_refused_bytes; /* least total that any refusal would have needed; UINT64_MAX: none */
     uint64_t calls[FL_CALL_COUNT][64]; /* successful calls by kind and floor(log2 size); PAGE_FREE,
                                         * which tells no size, in slot 0 */
     uint64_t refusals;
 } fl_device_info;
 
 typedef struct fl_device_env {
-    const fl_host *host;             /* NULL: the default host */
-    uint64_t capacity_bytes;         /* what this process can get; UINT64_MAX: no limit */
-    uint64_t total_bytes;            /* what the card reports as its size; 0: the same */
-    const fl_param_value *params;    /* one per row of the table's `params`, in order */
-    const void *record;              /* `recorded` only: a const fl_device_record */
-    fl_error *error;                 /* where a device says what FL_ANSWER_ERROR means; set by
-                                      * fl_device_open, not by its caller */
+    const fl_host *host;          /* NULL: the default host */
+    uint64_t capacity_bytes;      /* what this process can get; UINT64_MAX: no limit */
+    uint64_t total_bytes;         /* what the card reports as its size; 0: the same */
+    const fl_param_value *params; /* one per row of the table's `params`, in order */
+    const void *record;           /* `recorded` only: a const fl_device_record */
+    fl_error *error;              /* where a device says what FL_ANSWER_ERROR means; set by
+                                   * fl_device_open, not by its caller */
 } fl_device_env;
 
 /* The table.  Sizes are bytes, at least 1; `stream` is the dense stream for which memory is asked
- * (only `recorded` looks at it).  Addresses and sizes given back are those handed out.  A page handle stands for one physical page, which may be mapped more
- * than once; it counts against the capacity until it is freed and no longer mapped. */
+ * (only `recorded` looks at it).  Addresses and sizes given back are those handed out.  A page
+ * handle stands for one physical page, which may be mapped more than once; it counts against the
+ * capacity until it is freed and no longer mapped. */
 typedef struct fl_device_ops {
     const char *name;
     const char *summary; /* one line for `fraglab list devices` */
@@ -110,8 +112,8 @@ FL_API fl_answer fl_device_map(fl_device *device, uint64_t address, uint64_t siz
 FL_API fl_answer fl_device_unmap(fl_device *device, uint64_t address, uint64_t size);
 FL_API fl_answer fl_device_outside(fl_device *device, uint64_t bytes);
 
-/* What FL_ANSWER_ERROR from the last call meant, copied into `error`; returns its status, never FL_OK, so that
- * callers can write `return fl_device_failure(...)`. */
+/* What FL_ANSWER_ERROR from the last call meant, copied into `error`; returns its status, never
+ * FL_OK, so that callers can write `return fl_device_failure(...)`. */
 FL_API fl_status fl_device_failure(const fl_device *device, fl_error *error);
 
 /* Free bytes as cudaMemGetInfo would say (0 is the least). */
