@@ -59,9 +59,9 @@ static struct fl_ordered_chunk *ordered_add_chunk(const fl_host *host, fl_ordere
 {
     if (set->chunk_count == set->chunk_capacity) {
         uint32_t capacity = set->chunk_capacity > 0 ? set->chunk_capacity * 2 : 4;
-        void *grown = host->resize(host->user, set->chunks,
-                                   set->chunk_capacity * sizeof *set->chunks,
-                                   capacity * sizeof *set->chunks);
+        void *grown =
+            host->resize(host->user, set->chunks, set->chunk_capacity * sizeof *set->chunks,
+                         capacity * sizeof *set->chunks);
         if (grown == NULL)
             return NULL;
         set->chunks = grown;
@@ -125,7 +125,8 @@ static void ordered_drop_chunk(const fl_host *host, fl_ordered *set, uint32_t in
             (set->chunk_count - index) * sizeof *set->chunks);
 }
 
-/* Joins a chunk that has become small with its neighbour behind, where both fit into half of one. */
+/* Joins a chunk that has become small with its neighbour behind, where both fit into half of one.
+ */
 static void ordered_join_chunk(const fl_host *host, fl_ordered *set, uint32_t index)
 {
     if (index + 1 >= set->chunk_count)

@@ -43,7 +43,7 @@ struct fl_profile {
     /* Expandable segments (5.2, 10, 11). */
     bool expandable_in_private_pools; /* else those take whole segments, split as expandable ones */
     bool expandable_not_released;     /* collection and release-available pass them by */
-    bool small_range_is_dropped;      /* a new range smaller than the request leaves nothing behind */
+    bool small_range_is_dropped; /* a new range smaller than the request leaves nothing behind */
     /* Pools (10.3, 12). */
     bool newest_scope_first;
     bool scope_is_capture;        /* any open scope counts as a graph capture */

@@ -6,12 +6,12 @@
 #include "base/units.h"
 #include "rules/profile.h"
 
-#define FL_MIN_BLOCK UINT64_C(512)            /* rounding unit, least remainder of a small split */
-#define FL_SMALL_SIZE FL_MIB                  /* largest rounded request of the small pool */
-#define FL_SMALL_SEGMENT (2 * FL_MIB)         /* segment and page of the small pool */
-#define FL_LARGE_SEGMENT (20 * FL_MIB)        /* default segment and page of the large pool */
-#define FL_MIN_LARGE_ALLOC (10 * FL_MIB)      /* from here on a request gets its own size ... */
-#define FL_ROUND_LARGE (2 * FL_MIB)           /* ... rounded up to this */
+#define FL_MIN_BLOCK                UINT64_C(512) /* rounding unit, least remainder of a small split */
+#define FL_SMALL_SIZE               FL_MIB        /* largest rounded request of the small pool */
+#define FL_SMALL_SEGMENT            (2 * FL_MIB)  /* segment and page of the small pool */
+#define FL_LARGE_SEGMENT            (20 * FL_MIB) /* default segment and page of the large pool */
+#define FL_MIN_LARGE_ALLOC          (10 * FL_MIB) /* from here on a request gets its own size ... */
+#define FL_ROUND_LARGE              (2 * FL_MIB)  /* ... rounded up to this */
 #define FL_FIXED_NON_SPLIT_ROUNDING (20 * FL_MIB)
 
 /* The slot of the divisions table for a size (4.1). */

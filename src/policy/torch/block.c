@@ -5,16 +5,14 @@
  * of the free set. */
 #include "policy/torch/torch.h"
 
-uint32_t torch_block_new(torch *st, const struct torch_block *like, uint64_t address,
-                         uint64_t size, uint8_t flags)
+uint32_t torch_block_new(torch *st, const struct torch_block *like, uint64_t address, uint64_t size,
+                         uint8_t flags)
 {
     struct torch_block block = *like;
     block.address = address;
     block.size = size;
     block.requested = 0;
     block.previous = block.next = FL_NONE;
-    block.id = block.uses = FL_NONE;
-    block.events = 0;
     block.flags = flags;
     if (st->profile->tie == FL_TIE_BLOCK)
         block.age = st->block_age++;
@@ -108,9 +106,11 @@ bool torch_hand_out(torch *st, uint32_t index, const struct torch_request *reque
     }
     block_count_split(st, index, rest, was_split);
     struct torch_block *block = torch_block_at(st, index);
-    block->flags |= BLOCK_ALLOCATED;
+    block->flags = (uint8_t)((block->flags & ~BLOCK_FREE) | BLOCK_ALLOCATED);
     block->requested = request->size;
     block->id = request->id;
+    block->events = 0;
+    block->uses = FL_NONE;
     bool small = st->pools.items[block->pool].is_small;
     torch_raise(st, FL_STAT_ALLOCATION, small, 1);
     torch_raise(st, FL_STAT_ALLOCATED_BYTES, small, block->size);
@@ -185,7 +185,7 @@ bool torch_free_done(torch *st, uint32_t index)
     struct torch_block *block = torch_block_at(st, index);
     torch_tell_block(st, FL_CHANGE_FREE_DONE, block);
     st->block_of.items[block->id] = FL_NONE;
-    block->id = FL_NONE;
+    block->flags |= BLOCK_FREE;
     uint64_t size = block->size;
     uint32_t before = block->previous, behind = block->next;
     int64_t pieces = 0, bytes = 0;

@@ -74,8 +74,7 @@ static bool events_push(torch *st, uint32_t stream, uint32_t index)
         return events_fail(st);
     if (!fl_vector_reserve(st->host, &queue->events, 1, st->error))
         return false;
-    queue->events.items[queue->events.count++] =
-        (struct torch_event){st->events_recorded++, index};
+    queue->events.items[queue->events.count++] = (struct torch_event){st->events_recorded++, index};
     return true;
 }
 
@@ -157,9 +156,9 @@ bool torch_process_events(torch *st)
     for (size_t i = 0; i < st->scratch.count; i++) {
         uint32_t stream = st->scratch.items[i];
         struct torch_queue *queue = &st->queues.items[stream];
-        while (queue->head < queue->events.count &&
-               st->oracle->event_complete(st->oracle->user,
-                                          queue->events.items[queue->head].number)) {
+        while (
+            queue->head < queue->events.count &&
+            st->oracle->event_complete(st->oracle->user, queue->events.items[queue->head].number)) {
             if (!events_done(st, queue->events.items[queue->head++].block))
                 return false;
         }

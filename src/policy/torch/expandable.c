@@ -137,7 +137,7 @@ static torch_step expandable_map_block(torch *st, uint32_t index, uint64_t wante
     block->flags |= BLOCK_MAPPED;
     if (mapped < block->size) {
         uint32_t tail = expandable_link(st, index, start + mapped, block->size - mapped,
-                                        BLOCK_EXPANDABLE);
+                                        BLOCK_EXPANDABLE | BLOCK_FREE);
         if (tail == FL_NONE || !torch_unmapped_insert(st, tail))
             return STEP_BROKEN;
         block = torch_block_at(st, index);
@@ -208,12 +208,12 @@ static torch_step expandable_reserve(torch *st, const struct torch_request *requ
     if (segment == FL_NONE)
         return STEP_BROKEN;
     struct torch_block like = {
-        .pool = request->pool, .stream = request->stream, .segment = segment, .age = age};
-    *ret_block = torch_block_new(st, &like, address, size, BLOCK_EXPANDABLE);
+        .pool = request->pool, .stream = (uint16_t)request->stream, .segment = segment, .age = age};
+    *ret_block = torch_block_new(st, &like, address, size, BLOCK_EXPANDABLE | BLOCK_FREE);
     if (*ret_block == FL_NONE || !torch_unmapped_insert(st, *ret_block))
         return STEP_BROKEN;
-    fl_change change = expandable_change(st, torch_block_at(st, *ret_block), FL_CHANGE_RESERVE,
-                                         address, size);
+    fl_change change =
+        expandable_change(st, torch_block_at(st, *ret_block), FL_CHANGE_RESERVE, address, size);
     torch_tell(st, &change);
     return STEP_YES;
 }
@@ -243,8 +243,8 @@ torch_step torch_expand(torch *st, const struct torch_request *request, uint32_t
         uint32_t next = torch_block_at(st, index)->next;
         if (next == FL_NONE)
             return STEP_NO; /* a range smaller than the request, all of it mapped */
-        step = expandable_map_block(
-            st, next, expandable_least(missing, torch_block_at(st, next)->size));
+        step = expandable_map_block(st, next,
+                                    expandable_least(missing, torch_block_at(st, next)->size));
         if (step != STEP_YES)
             return step;
         index = next;
@@ -262,7 +262,7 @@ static bool expandable_cut(torch *st, uint32_t index, uint64_t start, uint64_t s
     struct torch_block *block = torch_block_at(st, index);
     uint64_t address = block->address;
     uint64_t front = start - address, behind = address + block->size - (start + size);
-    uint8_t flags = BLOCK_MAPPED | BLOCK_EXPANDABLE;
+    uint8_t flags = BLOCK_MAPPED | BLOCK_EXPANDABLE | BLOCK_FREE;
     if (front > 0) {
         uint32_t piece = torch_block_new(st, block, address, front, flags);
         if (piece == FL_NONE)

@@ -37,8 +37,8 @@ bool torch_in_capture(const torch *st, uint32_t stream)
         return st->scopes.count > 0;
     for (size_t i = 0; i < st->scopes.count; i++) {
         const struct torch_scope *scope = &st->scopes.items[i];
-        if (scope->is_capture && (stream == FL_NONE || scope->stream == FL_NONE ||
-                                  scope->stream == stream))
+        if (scope->is_capture &&
+            (stream == FL_NONE || scope->stream == FL_NONE || scope->stream == stream))
             return true;
     }
     return false;

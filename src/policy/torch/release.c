@@ -116,52 +116,43 @@ static bool release_is_passed_by(const torch *st, const struct torch_block *bloc
 }
 
 /* The largest ones below what is wanted, from the top, as long as they are oversize. */
-static torch_step release_from_top(torch *st, const fl_ordered *free, fl_ordered_at at,
+static torch_step release_from_top(torch *st, const struct torch_bins *bins, uint32_t index,
                                    uint64_t wanted)
 {
-    st->scratch.count = 0;
-    uint64_t found = 0;
-    do {
-        uint32_t index = fl_ordered_get(free, at)->value;
+    uint64_t released = 0;
+    while (index != FL_NONE && released < wanted) {
         const struct torch_block *block = torch_block_at(st, index);
         if (block->size < st->settings.max_split_bytes)
             break;
-        if (release_is_passed_by(st, block))
-            continue;
-        if (!fl_vector_reserve(st->host, &st->scratch, 1, st->error))
-            return STEP_BROKEN;
-        st->scratch.items[st->scratch.count++] = index;
-        found += block->size;
-    } while (found < wanted && fl_ordered_previous(free, &at));
-    for (size_t i = 0; i < st->scratch.count; i++) {
-        torch_step step = release_block(st, st->scratch.items[i]);
-        if (step != STEP_YES)
-            return step;
+        uint32_t before = torch_bins_previous(st, bins, index);
+        if (!release_is_passed_by(st, block)) {
+            released += block->size;
+            torch_step step = release_block(st, index);
+            if (step != STEP_YES)
+                return step;
+        }
+        index = before;
     }
-    return found >= wanted ? STEP_YES : STEP_NO;
+    return released >= wanted ? STEP_YES : STEP_NO;
 }
 
 torch_step torch_release_available(torch *st, const struct torch_request *request)
 {
     uint64_t most = st->settings.max_split_bytes;
-    if (most == FL_UNLIMITED)
+    const struct torch_pool *pool = &st->pools.items[request->pool];
+    if (most == FL_UNLIMITED || request->stream >= pool->lanes.count)
+        return STEP_NO;
+    const struct torch_bins *bins = pool->lanes.items[request->stream].bins;
+    if (bins == NULL)
         return STEP_NO;
     uint64_t wanted = request->rounded > most ? request->rounded : most;
-    const struct torch_lane *lane = torch_lane_at(st, request->pool, request->stream);
-    if (lane == NULL)
-        return STEP_BROKEN;
     st->cause = FL_CAUSE_RELEASE_AVAILABLE;
-    fl_ordered_at at;
-    if (fl_ordered_seek(&lane->free, wanted, 0, &at)) {
-        uint32_t index = fl_ordered_get(&lane->free, at)->value;
-        if (!release_is_passed_by(st, torch_block_at(st, index)))
-            return release_block(st, index);
-        if (!fl_ordered_previous(&lane->free, &at))
-            return STEP_NO;
-    } else if (!fl_ordered_last(&lane->free, &at)) {
-        return STEP_NO;
-    }
-    return release_from_top(st, &lane->free, at, wanted);
+    uint32_t index = torch_bins_seek(st, bins, wanted);
+    if (index == FL_NONE)
+        return release_from_top(st, bins, torch_bins_last(st, bins), wanted);
+    if (!release_is_passed_by(st, torch_block_at(st, index)))
+        return release_block(st, index);
+    return release_from_top(st, bins, torch_bins_previous(st, bins, index), wanted);
 }
 
 /* ---- release-all and empty_cache (10.3, 10.4, 10.6) ------------------------------------------ */

@@ -3,8 +3,10 @@
 
 struct torch_request torch_request_of(const torch *st, const fl_op *op)
 {
-    struct torch_request request = {
-        .size = op->size, .stream = op->stream, .id = op->id, .expandable = st->settings.expandable};
+    struct torch_request request = {.size = op->size,
+                                    .stream = op->stream,
+                                    .id = op->id,
+                                    .expandable = st->settings.expandable};
     request.rounded = fl_round_size(st->profile, &st->settings, op->size);
     request.segment = fl_segment_size(&st->settings, request.rounded);
     request.pool = torch_pool_for(st, request.rounded, op->stream);
@@ -42,9 +44,11 @@ static torch_step request_segment(torch *st, const struct torch_request *request
     if (owner != FL_NONE)
         st->privates.items[owner].device_allocs++;
     st->held += request->segment;
-    struct torch_block like = {.pool = request->pool, .stream = request->stream,
-                               .segment = segment, .age = st->segment_age++};
-    *ret_block = torch_block_new(st, &like, address, request->segment, BLOCK_MAPPED);
+    struct torch_block like = {.pool = request->pool,
+                               .stream = (uint16_t)request->stream,
+                               .segment = segment,
+                               .age = st->segment_age++};
+    *ret_block = torch_block_new(st, &like, address, request->segment, BLOCK_MAPPED | BLOCK_FREE);
     if (*ret_block == FL_NONE)
         return STEP_BROKEN;
     torch_raise(st, FL_STAT_SEGMENT, small, 1);
@@ -84,8 +88,7 @@ static torch_step request_attempt(torch *st, const struct torch_request *request
     if (*ret_rejected)
         return STEP_NO;
     uint32_t owner = st->pools.items[request->pool].owner;
-    if (!request->expandable ||
-        (owner != FL_NONE && !st->profile->expandable_in_private_pools))
+    if (!request->expandable || (owner != FL_NONE && !st->profile->expandable_in_private_pools))
         return request_segment(st, request, ret_block);
     torch_step step = torch_expand(st, request, ret_block);
     if (step == STEP_YES && owner != FL_NONE)

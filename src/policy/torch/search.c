@@ -1,4 +1,5 @@
-/* The free set, and what may be taken from it (5, 8.1). */
+/* What may be taken from the free set (5.2, 8.1). */
+#include "base/memory.h"
 #include "policy/torch/torch.h"
 
 struct torch_lane *torch_lane_at(torch *st, uint32_t pool_index, uint32_t stream)
@@ -14,43 +15,32 @@ struct torch_lane *torch_lane_at(torch *st, uint32_t pool_index, uint32_t stream
     return &pool->lanes.items[stream];
 }
 
-/* What orders blocks of equal size (5.1): address, age of the object, or age of the segment in the
- * high bits over the offset in it. */
-static uint64_t search_tie(const torch *st, const struct torch_block *block)
-{
-    switch (st->profile->tie) {
-    case FL_TIE_BLOCK:
-        return block->age;
-    case FL_TIE_SEGMENT:
-        return block->age << 36 |
-               (block->address - st->segments.items[block->segment].address) / FL_MIN_BLOCK;
-    case FL_TIE_ADDRESS:
-        break;
-    }
-    return block->address;
-}
-
 static bool search_out_of_memory(torch *st)
 {
     fl_fail(st->error, FL_ERR_RESOURCE, "out of memory: the free set cannot grow");
     return false;
 }
 
+static bool search_make_bins(torch *st, struct torch_lane *lane)
+{
+    lane->bins = fl_new(st->host, sizeof *lane->bins, st->error);
+    return lane->bins != NULL;
+}
+
 bool torch_free_insert(torch *st, uint32_t index)
 {
     struct torch_block *block = torch_block_at(st, index);
     struct torch_lane *lane = torch_lane_at(st, block->pool, block->stream);
+    if (lane == NULL || (lane->bins == NULL && !search_make_bins(st, lane)))
+        return false;
     block->free_since = st->pools.items[block->pool].calls;
-    return (lane != NULL && fl_ordered_insert(st->host, &lane->free, block->size,
-                                              search_tie(st, block), index)) ||
-           search_out_of_memory(st);
+    return torch_bins_insert(st, lane->bins, index);
 }
 
 void torch_free_remove(torch *st, uint32_t index)
 {
     const struct torch_block *block = torch_block_at(st, index);
-    struct torch_lane *lane = &st->pools.items[block->pool].lanes.items[block->stream];
-    fl_ordered_remove(st->host, &lane->free, block->size, search_tie(st, block));
+    torch_bins_remove(st, st->pools.items[block->pool].lanes.items[block->stream].bins, index);
 }
 
 bool torch_unmapped_insert(torch *st, uint32_t index)
@@ -79,35 +69,28 @@ static uint64_t search_reach(const torch *st, const struct torch_block *block)
 }
 
 /* Step 3 of the search: with expandable segments on, prefer what could grow least; with them off,
- * pass their blocks by.  False where that leads past the end. */
-static bool search_step_expandable(const torch *st, const fl_ordered *free, bool is_expandable,
-                                   fl_ordered_at *at)
+ * pass their blocks by. */
+static uint32_t search_step_expandable(const torch *st, const struct torch_bins *bins,
+                                       bool is_expandable, uint32_t index)
 {
-    const struct torch_block *block = torch_block_at(st, fl_ordered_get(free, *at)->value);
-    if (!torch_is_expandable(block))
-        return true;
-    fl_ordered_at next = *at;
-    while (torch_is_expandable(block)) {
-        if (!fl_ordered_next(free, &next))
-            return is_expandable;
-        const struct torch_block *after = torch_block_at(st, fl_ordered_get(free, next)->value);
-        if (is_expandable && search_reach(st, after) >= search_reach(st, block))
-            return true;
-        *at = next;
-        block = after;
+    while (index != FL_NONE && torch_is_expandable(torch_block_at(st, index))) {
+        uint32_t next = torch_bins_next(st, bins, index);
+        if (is_expandable && (next == FL_NONE || search_reach(st, torch_block_at(st, next)) >=
+                                                     search_reach(st, torch_block_at(st, index))))
+            break;
+        index = next;
     }
-    return true;
+    return index;
 }
 
 /* Steps 2 to 4 in one lane. */
 static uint32_t search_lane(const torch *st, const struct torch_request *request,
-                            const struct torch_lane *lane)
+                            const struct torch_bins *bins)
 {
-    fl_ordered_at at;
-    if (!fl_ordered_seek(&lane->free, request->rounded, 0, &at) ||
-        !search_step_expandable(st, &lane->free, request->expandable, &at))
+    uint32_t index = torch_bins_seek(st, bins, request->rounded);
+    index = search_step_expandable(st, bins, request->expandable, index);
+    if (index == FL_NONE)
         return FL_NONE;
-    uint32_t index = fl_ordered_get(&lane->free, at)->value;
     uint64_t size = torch_block_at(st, index)->size;
     uint64_t most = st->settings.max_split_bytes;
     if (request->rounded < most && size >= most)
@@ -123,7 +106,8 @@ uint32_t torch_find_free(const torch *st, const struct torch_request *request)
     const struct torch_pool *pool = &st->pools.items[request->pool];
     if (request->stream >= pool->lanes.count)
         return FL_NONE;
-    return search_lane(st, request, &pool->lanes.items[request->stream]);
+    const struct torch_bins *bins = pool->lanes.items[request->stream].bins;
+    return bins != NULL ? search_lane(st, request, bins) : FL_NONE;
 }
 
 uint32_t torch_take_free(torch *st, const struct torch_request *request)
@@ -143,8 +127,8 @@ bool torch_should_split(const torch *st, const struct torch_block *block,
     if (pool->owner != FL_NONE && st->privates.items[pool->owner].is_no_split)
         return false;
     uint64_t rest = block->size - request->rounded;
-    bool as_expandable = request->expandable &&
-                         !(request->from_fallback && st->profile->fallback_splits_plainly);
+    bool as_expandable =
+        request->expandable && !(request->from_fallback && st->profile->fallback_splits_plainly);
     if (pool->is_small || as_expandable)
         return rest >= FL_MIN_BLOCK;
     return request->rounded < st->settings.max_split_bytes && rest > FL_SMALL_SIZE;
@@ -156,14 +140,14 @@ bool torch_list_free(torch *st, uint32_t pool_index)
     st->scratch.count = 0;
     for (size_t i = 0; i < st->stream_order.count; i++) {
         uint32_t stream = st->stream_order.items[i];
-        if (stream >= pool->lanes.count)
+        if (stream >= pool->lanes.count || pool->lanes.items[stream].bins == NULL)
             continue;
-        const fl_ordered *free = &pool->lanes.items[stream].free;
-        if (!fl_vector_reserve(st->host, &st->scratch, free->count, st->error))
+        const struct torch_bins *bins = pool->lanes.items[stream].bins;
+        if (!fl_vector_reserve(st->host, &st->scratch, bins->count, st->error))
             return false;
-        fl_ordered_at at;
-        for (bool more = fl_ordered_first(free, &at); more; more = fl_ordered_next(free, &at))
-            st->scratch.items[st->scratch.count++] = fl_ordered_get(free, at)->value;
+        uint32_t index = torch_bins_seek(st, bins, 0);
+        for (; index != FL_NONE; index = torch_bins_next(st, bins, index))
+            st->scratch.items[st->scratch.count++] = index;
     }
     return true;
 }

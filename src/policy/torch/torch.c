@@ -3,6 +3,7 @@
  * One set of rules serves every release; what differs is asked of the profile row.  It models one
  * device of one process, one op at a time, as the allocator's own lock does. */
 #include "policy/torch/torch.h"
+#include "base/memory.h"
 
 /* ---- open and close -------------------------------------------------------------------------- */
 
@@ -56,6 +57,15 @@ static fl_status torch_open(torch *st, const fl_policy_env *env, fl_error *error
     return FL_OK;
 }
 
+static void torch_lane_deinit(const torch *st, struct torch_lane *lane)
+{
+    fl_ordered_deinit(st->host, &lane->unmapped);
+    if (lane->bins == NULL)
+        return;
+    torch_bins_deinit(st->host, lane->bins);
+    fl_delete(st->host, lane->bins, sizeof *lane->bins);
+}
+
 static void torch_close(torch *st)
 {
     if (st->host == NULL)
@@ -63,8 +73,7 @@ static void torch_close(torch *st)
     for (size_t i = 0; i < st->pools.count; i++) {
         struct torch_pool *pool = &st->pools.items[i];
         for (size_t lane = 0; lane < pool->lanes.count; lane++) {
-            fl_ordered_deinit(st->host, &pool->lanes.items[lane].free);
-            fl_ordered_deinit(st->host, &pool->lanes.items[lane].unmapped);
+            torch_lane_deinit(st, &pool->lanes.items[lane]);
         }
         fl_vector_deinit(st->host, &pool->lanes);
     }
@@ -92,6 +101,10 @@ static void torch_close(torch *st)
     fl_vector_deinit(st->host, &st->deferred);
     fl_vector_deinit(st->host, &st->waiting);
     fl_vector_deinit(st->host, &st->scratch);
+    for (size_t i = 0; i < st->bin_sets.count; i++)
+        fl_ordered_deinit(st->host, &st->bin_sets.items[i]);
+    fl_vector_deinit(st->host, &st->bin_sets);
+    fl_vector_deinit(st->host, &st->unused_bin_sets);
 }
 
 /* ---- ops ------------------------------------------------------------------------------------- */
@@ -99,6 +112,10 @@ static void torch_close(torch *st)
 /* Keeps streams in order of their original numbers: the order in which a free set is walked. */
 static bool torch_meet_stream(torch *st, uint32_t stream)
 {
+    if (stream >= UINT16_MAX) {
+        fl_fail(st->error, FL_ERR_RESOURCE, "more than %d streams", UINT16_MAX - 1);
+        return false;
+    }
     while (st->stream_order.count <= stream) {
         if (!fl_vector_reserve(st->host, &st->stream_order, 1, st->error))
             return false;
@@ -190,7 +207,7 @@ static torch_step torch_use_op(torch *st, const fl_op *op)
     if (index == FL_NONE || !(torch_block_at(st, index)->flags & BLOCK_ALLOCATED))
         return STEP_YES;
     return torch_meet_stream(st, op->stream) && torch_use(st, index, op->stream) ? STEP_YES
-                                                                                : STEP_BROKEN;
+                                                                                 : STEP_BROKEN;
 }
 
 static torch_step torch_complete_op(torch *st, const fl_op *op)
@@ -229,17 +246,38 @@ static fl_status torch_control(torch *st, const fl_op *op, fl_result *ret_result
     st->error = error;
     torch_step step = STEP_YES;
     switch ((fl_op_kind)op->kind) {
-    case FL_OP_USE: step = torch_use_op(st, op); break;
-    case FL_OP_SCOPE_BEGIN: step = torch_scope_begin(st, op); break;
-    case FL_OP_SCOPE_END: step = torch_scope_end(st, op->pool); break;
-    case FL_OP_POOL_RELEASE: step = torch_pool_release(st, op->pool); break;
-    case FL_OP_TRIM: step = torch_trim(st, op->pool); break;
-    case FL_OP_LIMIT: step = torch_limit_op(st, op); break;
-    case FL_OP_CONFIGURE: step = torch_configure_op(st, op); break;
-    case FL_OP_EVENTS_HOLD: step = torch_hold_op(st, true); break;
-    case FL_OP_EVENTS_COMPLETE: step = torch_hold_op(st, false); break;
-    case FL_OP_FREE_DONE: step = torch_complete_op(st, op); break;
-    default: break; /* marks and reports ask nothing of an allocator */
+    case FL_OP_USE:
+        step = torch_use_op(st, op);
+        break;
+    case FL_OP_SCOPE_BEGIN:
+        step = torch_scope_begin(st, op);
+        break;
+    case FL_OP_SCOPE_END:
+        step = torch_scope_end(st, op->pool);
+        break;
+    case FL_OP_POOL_RELEASE:
+        step = torch_pool_release(st, op->pool);
+        break;
+    case FL_OP_TRIM:
+        step = torch_trim(st, op->pool);
+        break;
+    case FL_OP_LIMIT:
+        step = torch_limit_op(st, op);
+        break;
+    case FL_OP_CONFIGURE:
+        step = torch_configure_op(st, op);
+        break;
+    case FL_OP_EVENTS_HOLD:
+        step = torch_hold_op(st, true);
+        break;
+    case FL_OP_EVENTS_COMPLETE:
+        step = torch_hold_op(st, false);
+        break;
+    case FL_OP_FREE_DONE:
+        step = torch_complete_op(st, op);
+        break;
+    default:
+        break; /* marks and reports ask nothing of an allocator */
     }
     return torch_finish(st, step, ret_result);
 }

@@ -2,7 +2,8 @@
  *
  *     torch.c       the policy table; one op in, one result out
  *     request.c     a request, step by step (6), the ladder of an out-of-memory included
- *     search.c      the free set and what may be taken from it (5, 8.1); probe
+ *     bins.c        the free set of one pool and stream, in order (5.1)
+ *     search.c      what may be taken from it (5.2, 8.1); probe
  *     block.c       block objects: split, hand out, merge, free (8, 9)
  *     events.c      record_stream, event queues, deferred frees (9.4 to 9.6, 12.5)
  *     release.c     collection, release-available, release-all, empty_cache (10)
@@ -17,41 +18,54 @@
 
 #include "base/ordered.h"
 #include "base/vector.h"
+#include "policy/torch/bins.h"
 #include "policy/torch/hash_order.h"
 #include "rules/sizes.h"
 
 #include <fraglab/policy.h>
 
 enum {                           /* torch_block.flags */
-    BLOCK_ALLOCATED = 1 << 0,    /* its owner has it */
-    BLOCK_MAPPED = 1 << 1,       /* backed by memory; only ranges of expandable segments are not */
-    BLOCK_EXPANDABLE = 1 << 2,
-    BLOCK_HELD = 1 << 3,         /* freed; completes when the trace says so */
-    BLOCK_USED_IN_CAPTURE = 1 << 4 /* some of its uses were recorded during a capture */
+       BLOCK_ALLOCATED = 1 << 0, /* its owner has it */
+       BLOCK_MAPPED = 1 << 1,    /* backed by memory; only ranges of expandable segments are not */
+       BLOCK_EXPANDABLE = 1 << 2,
+       BLOCK_FREE =
+           1 << 3,         /* in no use and no event outstanding: in the free or the unmapped set */
+       BLOCK_HELD = 1 << 4 /* freed; completes when the trace says so */
 };
 
+/* One cache line. */
 struct torch_block {
     uint64_t address, size;
     uint64_t requested; /* of a free block: of the last allocation that used this object */
     uint64_t age;       /* FL_TIE_BLOCK: number of the object; FL_TIE_SEGMENT: of its segment */
     uint32_t previous, next; /* neighbours in the segment, or FL_NONE */
-    uint32_t segment, pool, stream;
-    uint32_t id;        /* allocation, or FL_NONE */
-    uint32_t events;    /* outstanding */
-    uint32_t uses;      /* index of its set of other streams, or FL_NONE */
-    uint32_t free_since; /* the pool's call counter when it entered the free set */
+    union {
+        struct { /* free */
+            uint32_t bin_previous, bin_next;
+            uint32_t free_since; /* the pool's call counter when it entered the free set */
+        };
+        struct { /* allocated, or freed and pending */
+            uint32_t id;
+            uint32_t events; /* outstanding */
+            uint32_t uses;   /* index of its set of other streams, or FL_NONE */
+        };
+    };
+    uint32_t segment, pool;
+    uint16_t stream;
     uint8_t flags;
 };
 
+_Static_assert(sizeof(struct torch_block) == 64, "a block fills one cache line");
+
 struct torch_segment {
-    uint64_t address, size; /* size of the range where expandable */
-    uint64_t page;          /* 0: not expandable */
+    uint64_t address, size;                 /* size of the range where expandable */
+    uint64_t page;                          /* 0: not expandable */
     FL_VECTOR(torch_pages, uint64_t) pages; /* handle by slot, as far as any was mapped */
 };
 
-struct torch_lane { /* free and unmapped blocks of one pool and stream */
-    fl_ordered free;     /* (size, tie) */
-    fl_ordered unmapped; /* (address, 0) */
+struct torch_lane {          /* free and unmapped blocks of one pool and stream */
+    struct torch_bins *bins; /* made when first needed */
+    fl_ordered unmapped;     /* (address, 0) */
 };
 
 struct torch_pool {
@@ -101,25 +115,25 @@ struct fl_policy_state {
     const fl_names *names;
     const fl_profile *profile;
     fl_settings settings;
-    uint64_t limit;       /* FL_UNLIMITED: none (13) */
-    uint64_t total;       /* what the card reports */
-    fl_error *error;      /* of the op under way */
+    uint64_t limit;        /* FL_UNLIMITED: none (13) */
+    uint64_t total;        /* what the card reports */
+    fl_error *error;       /* of the op under way */
     const char *forbidden; /* the assertion that this op would fail */
-    fl_cause cause;       /* why memory is being given back */
+    fl_cause cause;        /* why memory is being given back */
 
     /* What it holds. */
     FL_VECTOR(torch_blocks, struct torch_block) blocks;
-    uint32_t unused_block; /* head of the list of unused objects, linked by `next` */
+    uint32_t unused_block;         /* head of the list of unused objects, linked by `next` */
     struct torch_indices block_of; /* by allocation id; FL_NONE: not live */
     FL_VECTOR(torch_segments, struct torch_segment) segments;
     FL_VECTOR(torch_pools, struct torch_pool) pools; /* 0 small, 1 large, then private pairs */
     struct torch_indices stream_order; /* dense streams by ascending original number */
-    uint64_t held;        /* T: bytes from the device and not returned */
+    uint64_t held;                     /* T: bytes from the device and not returned */
     uint64_t block_age, segment_age;
 
     /* Private pools (12). */
     FL_VECTOR(torch_privates, struct torch_private) privates;
-    struct torch_indices private_of; /* by dense pool; FL_NONE: there is none */
+    struct torch_indices private_of;                    /* by dense pool; FL_NONE: there is none */
     FL_VECTOR(torch_scopes, struct torch_scope) scopes; /* oldest first */
     struct hash_order freeable, use_on_oom;             /* hash of pool -> dense pool */
 
@@ -136,13 +150,15 @@ struct fl_policy_state {
     fl_refusal refusal;
     bool has_refusal;
     struct torch_indices scratch;
+    FL_VECTOR(torch_bin_sets, fl_ordered) bin_sets; /* bins that grew long */
+    struct torch_indices unused_bin_sets;
 };
 
 typedef struct fl_policy_state torch;
 
 /* How a step of a request ended. */
 typedef enum torch_step {
-    STEP_NO,        /* nothing found, nothing obtained */
+    STEP_NO, /* nothing found, nothing obtained */
     STEP_YES,
     STEP_FORBIDDEN, /* the release would fail an assertion; `forbidden` says which */
     STEP_BROKEN     /* the host or the device failed; `error` says how */
@@ -168,10 +184,10 @@ static inline bool torch_is_split(const struct torch_block *block)
     return block->previous != FL_NONE || block->next != FL_NONE;
 }
 
-/* Free: not allocated, no events outstanding, no uses that wait for events. */
+/* Not allocated, no events outstanding, no uses that wait for events; mapped or not. */
 static inline bool torch_is_free(const struct torch_block *block)
 {
-    return !(block->flags & BLOCK_ALLOCATED) && block->events == 0 && block->uses == FL_NONE;
+    return (block->flags & BLOCK_FREE) != 0;
 }
 
 static inline bool torch_is_expandable(const struct torch_block *block)
@@ -239,8 +255,8 @@ static inline bool torch_is_within_limit(const torch *st, const struct torch_req
 
 /* A new object (FL_NONE, with the error filled, if the host has no memory).  Invalidates pointers
  * to blocks. */
-uint32_t torch_block_new(torch *st, const struct torch_block *like, uint64_t address,
-                         uint64_t size, uint8_t flags);
+uint32_t torch_block_new(torch *st, const struct torch_block *like, uint64_t address, uint64_t size,
+                         uint8_t flags);
 void torch_block_drop(torch *st, uint32_t index);
 
 /* Splits if asked, hands the block out and counts it (8.2).  False: the host failed. */

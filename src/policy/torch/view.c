@@ -56,7 +56,7 @@ static void view_run(const torch *st, uint32_t head, const fl_walk *walk)
         block = torch_block_at(st, i);
         walk->block(walk->user, &(fl_block_view){
                                     .state = view_state(block),
-                                    .id = block->id,
+                                    .id = torch_is_free(block) ? FL_NONE : block->id,
                                     .address = block->address,
                                     .size = block->size,
                                     .requested = block->requested,
@@ -87,8 +87,7 @@ fl_status torch_walk(const torch *st, const fl_walk *walk, fl_error *error)
 
 void torch_facts(const torch *st, fl_facts *ret_facts)
 {
-    *ret_facts =
-        (fl_facts){.stats = &st->stats, .refusal = st->has_refusal ? &st->refusal : NULL};
+    *ret_facts = (fl_facts){.stats = &st->stats, .refusal = st->has_refusal ? &st->refusal : NULL};
 }
 
 /* ---- check ----------------------------------------------------------------------------------- */
@@ -97,22 +96,28 @@ struct view_sums {
     uint64_t reserved, active, allocated, requested, free_blocks, unmapped_blocks;
 };
 
-static bool view_is_in(const fl_ordered *set, uint64_t major, uint32_t index)
+/* A block is in its free set if it is met in order from its own size on. */
+static bool view_is_free_in(const torch *st, const struct torch_lane *lane, uint32_t index)
 {
-    fl_ordered_at at;
-    if (!fl_ordered_seek(set, major, 0, &at))
+    uint64_t size = torch_block_at(st, index)->size;
+    if (lane->bins == NULL)
         return false;
-    do {
-        const fl_ordered_entry *entry = fl_ordered_get(set, at);
-        if (entry->major != major)
-            return false;
-        if (entry->value == index)
-            return true;
-    } while (fl_ordered_next(set, &at));
-    return false;
+    uint32_t i = torch_bins_seek(st, lane->bins, size);
+    while (i != FL_NONE && i != index && torch_block_at(st, i)->size == size)
+        i = torch_bins_next(st, lane->bins, i);
+    return i == index;
 }
 
-static const char *view_check_links(const torch *st, uint32_t index, const struct torch_block *block)
+static bool view_is_unmapped_in(const torch *st, const struct torch_lane *lane, uint32_t index)
+{
+    const struct torch_block *block = torch_block_at(st, index);
+    fl_ordered_at at;
+    return fl_ordered_seek(&lane->unmapped, block->address, block->segment, &at) &&
+           fl_ordered_get(&lane->unmapped, at)->value == index;
+}
+
+static const char *view_check_links(const torch *st, uint32_t index,
+                                    const struct torch_block *block)
 {
     if (block->next == FL_NONE)
         return NULL;
@@ -135,14 +140,14 @@ static const char *view_check_block(const torch *st, uint32_t index, struct view
         return "a free block is in no lane";
     if (!(block->flags & BLOCK_MAPPED)) {
         sums->unmapped_blocks++;
-        return view_is_in(&pool->lanes.items[block->stream].unmapped, block->address, index)
+        return view_is_unmapped_in(st, &pool->lanes.items[block->stream], index)
                    ? view_check_links(st, index, block)
                    : "an unmapped range is not in the unmapped set";
     }
     sums->reserved += block->size;
     if (torch_is_free(block)) {
         sums->free_blocks++;
-        return view_is_in(&pool->lanes.items[block->stream].free, block->size, index)
+        return view_is_free_in(st, &pool->lanes.items[block->stream], index)
                    ? view_check_links(st, index, block)
                    : "a free block is not in the free set";
     }
@@ -150,7 +155,7 @@ static const char *view_check_block(const torch *st, uint32_t index, struct view
     sums->requested += block->requested;
     if (block->flags & BLOCK_ALLOCATED)
         sums->allocated += block->size;
-    if (block->id == FL_NONE || st->block_of.items[block->id] != index)
+    if (st->block_of.items[block->id] != index)
         return "an active block is not known by its id";
     return view_check_links(st, index, block);
 }
@@ -161,8 +166,9 @@ static const char *view_check_sums(const torch *st, const struct view_sums *sums
     uint64_t free_blocks = 0, unmapped_blocks = 0;
     for (size_t i = 0; i < st->pools.count; i++) {
         for (size_t lane = 0; lane < st->pools.items[i].lanes.count; lane++) {
-            free_blocks += st->pools.items[i].lanes.items[lane].free.count;
-            unmapped_blocks += st->pools.items[i].lanes.items[lane].unmapped.count;
+            const struct torch_lane *here = &st->pools.items[i].lanes.items[lane];
+            free_blocks += here->bins != NULL ? here->bins->count : 0;
+            unmapped_blocks += here->unmapped.count;
         }
     }
     if (free_blocks != sums->free_blocks || unmapped_blocks != sums->unmapped_blocks)
