@@ -1,0 +1,192 @@
+/* Choosing the reader of a file: by name, or the one whose probe knows the first bytes. */
+#include "reader/reader.h"
+#include "registry.h"
+
+#include <string.h>
+
+#define FL_PLUGIN(name) extern const fl_reader_ops fl_reader_##name;
+FL_READER_ROWS
+#undef FL_PLUGIN
+
+#define FL_PLUGIN(name) &fl_reader_##name,
+static const fl_reader_ops *const readers[] = {FL_READER_ROWS};
+#undef FL_PLUGIN
+
+#define READER_COUNT (sizeof readers / sizeof *readers)
+
+bool fl_reader_at(size_t index, const char **ret_name, const char **ret_summary)
+{
+    if (index >= READER_COUNT)
+        return false;
+    *ret_name = readers[index]->name;
+    *ret_summary = readers[index]->summary;
+    return true;
+}
+
+/* Formats that are known by sight but not read. */
+typedef struct foreign_row {
+    const char *start; /* after blanks */
+    const char *holds; /* somewhere in the first FL_PROBE_SIZE bytes, or NULL */
+    const char *what;
+} foreign_row;
+
+static const foreign_row foreign_rows[] = {
+    {"PK\x03\x04", NULL, "a zip archive, as torch.save writes"},
+    {"{", "traceEvents", "a profiler trace"},
+    {"{", "schemaVersion", "a profiler trace"},
+    {"{", NULL, "JSON"},
+    {"[", NULL, "JSON"},
+    {"<", NULL, "a web page, as the snapshot viewer exports"},
+    {"Thread,Time,Action", NULL, "a table as RMM logs"},
+};
+
+static bool bytes_hold(const uint8_t *bytes, size_t size, const char *word)
+{
+    size_t length = strlen(word);
+    for (size_t i = 0; i + length <= size; i++)
+        if (memcmp(bytes + i, word, length) == 0)
+            return true;
+    return false;
+}
+
+static const foreign_row *foreign_find(const uint8_t *head, size_t size)
+{
+    size_t blank = 0;
+    while (blank < size && (head[blank] == ' ' || head[blank] == '\n'))
+        blank++;
+    for (size_t i = 0; i < sizeof foreign_rows / sizeof *foreign_rows; i++) {
+        const foreign_row *row = &foreign_rows[i];
+        size_t length = strlen(row->start);
+        if (size - blank >= length && memcmp(head + blank, row->start, length) == 0 &&
+            (row->holds == NULL || bytes_hold(head, size, row->holds)))
+            return row;
+    }
+    return NULL;
+}
+
+/* The names of all readers, for a hint. */
+static const char *reader_names(char *buffer, size_t size)
+{
+    size_t used = 0;
+    buffer[0] = '\0';
+    for (size_t i = 0; i < READER_COUNT; i++) {
+        size_t length = strlen(readers[i]->name);
+        if (used + length + 3 > size)
+            break;
+        if (i > 0) {
+            memcpy(buffer + used, ", ", 2);
+            used += 2;
+        }
+        memcpy(buffer + used, readers[i]->name, length + 1);
+        used += length;
+    }
+    return buffer;
+}
+
+static fl_status reader_by_name(const char *name, const fl_reader_ops **ret_reader, fl_error *error)
+{
+    for (size_t i = 0; i < READER_COUNT; i++) {
+        if (strcmp(readers[i]->name, name) == 0) {
+            *ret_reader = readers[i];
+            return FL_OK;
+        }
+    }
+    char names[128];
+    fl_fail(error, FL_ERR_USAGE, "no format '%s'", name);
+    fl_hint(error, "this build reads %s", reader_names(names, sizeof names));
+    return FL_ERR_USAGE;
+}
+
+static fl_status reader_by_content(fl_input *input, const fl_reader_ops **ret_reader,
+                                   fl_error *error)
+{
+    fl_status status = fl_input_fill(input, FL_PROBE_SIZE, error);
+    if (status != FL_OK)
+        return status;
+    size_t size = (size_t)(input->end - input->at);
+    for (size_t i = 0; size > 0 && i < READER_COUNT; i++) {
+        if (readers[i]->probe(input->at, size)) {
+            *ret_reader = readers[i];
+            return FL_OK;
+        }
+    }
+    const foreign_row *foreign = foreign_find(input->at, size);
+    char names[128];
+    if (size == 0)
+        status = fl_fail(error, FL_ERR_INPUT, "%s:0: the file is empty", input->name);
+    else if (foreign != NULL)
+        status = fl_fail(error, FL_ERR_UNAVAILABLE, "%s: %s, which this build does not read",
+                         input->name, foreign->what);
+    else
+        status =
+            fl_fail(error, FL_ERR_INPUT, "%s:0: expected a trace in a known format", input->name);
+    fl_hint(error, "this build reads %s", reader_names(names, sizeof names));
+    return status;
+}
+
+/* Reads an opened input into a new trace. */
+static fl_status read_input(fl_input *input, const char *path, fl_trace **ret_trace,
+                            fl_error *error)
+{
+    const fl_read_options *options = input->options;
+    const fl_reader_ops *reader = NULL;
+    fl_status status = options->format != NULL ? reader_by_name(options->format, &reader, error)
+                                               : reader_by_content(input, &reader, error);
+    if (status != FL_OK)
+        return status;
+    fl_trace *trace = fl_trace_new(options->host, path, error);
+    if (trace == NULL)
+        return FL_ERR_RESOURCE;
+    status = reader->read(input, options, trace, error);
+    if (status == FL_OK && input->was_cut)
+        status =
+            fl_trace_warn(trace, error, "%s: the %s data is cut off after %llu bytes of content",
+                          input->name, input->codec->name, (unsigned long long)input->offset_end);
+    if (status == FL_OK)
+        status = fl_trace_finish(trace, error);
+    if (status == FL_OK)
+        *ret_trace = trace;
+    else
+        fl_trace_free(trace);
+    return status;
+}
+
+static fl_read_options options_complete(const fl_read_options *options)
+{
+    fl_read_options complete = options != NULL ? *options : (fl_read_options){0};
+    if (complete.host == NULL)
+        complete.host = fl_host_default();
+    return complete;
+}
+
+fl_status fl_read_file(const char *path, const fl_read_options *options, fl_trace **ret_trace,
+                       fl_error *error)
+{
+    fl_read_options complete = options_complete(options);
+    fl_error unseen = {0};
+    if (error == NULL)
+        error = &unseen;
+    fl_input input;
+    fl_status status = fl_input_open_file(&input, path, &complete, error);
+    if (status != FL_OK)
+        return status;
+    status = read_input(&input, path, ret_trace, error);
+    fl_input_close(&input);
+    return status;
+}
+
+fl_status fl_read_memory(const void *data, size_t size, const char *name,
+                         const fl_read_options *options, fl_trace **ret_trace, fl_error *error)
+{
+    fl_read_options complete = options_complete(options);
+    fl_error unseen = {0};
+    if (error == NULL)
+        error = &unseen;
+    fl_input input;
+    fl_status status = fl_input_open_memory(&input, data, size, name, &complete, error);
+    if (status != FL_OK)
+        return status;
+    status = read_input(&input, name, ret_trace, error);
+    fl_input_close(&input);
+    return status;
+}
