@@ -8,14 +8,10 @@
 uint32_t torch_block_new(torch *st, const struct torch_block *like, uint64_t address, uint64_t size,
                          uint8_t flags)
 {
-    struct torch_block block = *like;
-    block.address = address;
-    block.size = size;
-    block.requested = 0;
-    block.previous = block.next = FL_NONE;
-    block.flags = flags;
-    if (st->profile->tie == FL_TIE_BLOCK)
-        block.age = st->block_age++;
+    /* Growing the array may move what `like` points to. */
+    uint64_t age = st->profile->tie == FL_TIE_BLOCK ? st->block_age++ : like->age;
+    uint32_t segment = like->segment, pool = like->pool;
+    uint16_t stream = like->stream;
     uint32_t index = st->unused_block;
     if (index != FL_NONE) {
         st->unused_block = torch_block_at(st, index)->next;
@@ -24,7 +20,16 @@ uint32_t torch_block_new(torch *st, const struct torch_block *like, uint64_t add
             return FL_NONE;
         index = (uint32_t)st->blocks.count++;
     }
-    st->blocks.items[index] = block;
+    struct torch_block *block = torch_block_at(st, index);
+    block->address = address;
+    block->size = size;
+    block->requested = 0;
+    block->age = age;
+    block->previous = block->next = FL_NONE;
+    block->segment = segment;
+    block->pool = pool;
+    block->stream = stream;
+    block->flags = flags;
     return index;
 }
 
