@@ -80,6 +80,35 @@ static void taking_keys_never_hides_others(void **state)
         compare_with_an_array(strides[i]);
 }
 
+/* The inverse of an odd multiplier, by Newton's steps. */
+static uint64_t inverse(uint64_t multiplier)
+{
+    uint64_t result = multiplier;
+    for (int i = 0; i < 6; i++)
+        result *= 2 - multiplier * result;
+    return result;
+}
+
+static void keys_chosen_to_meet_do_not_slow_it_down(void **state)
+{
+    (void)state;
+    enum { KEYS = 400000 };
+    fl_table table = {0};
+    uint64_t first = inverse(0x9E3779B97F4A7C15u), second = inverse(0xD6E8FEB86659FD93u);
+    assert_true(first * 0x9E3779B97F4A7C15u == 1 && second * 0xD6E8FEB86659FD93u == 1);
+    static uint64_t keys[KEYS];
+    for (uint32_t i = 0; i < KEYS; i++) {
+        uint64_t half = i * second;
+        keys[i] = (half ^ (half >> 32)) * first;
+    }
+    /* Without the table's place in the hash each step would walk over all before it: minutes. */
+    for (uint32_t i = 0; i < KEYS; i++)
+        assert_true(fl_table_set(fl_host_default(), &table, keys[i], i, NULL));
+    for (uint32_t i = 0; i < KEYS; i++)
+        assert_int_equal(fl_table_take(&table, keys[i]), i);
+    fl_table_deinit(fl_host_default(), &table);
+}
+
 static fl_status fill(const fl_host *host, void *user, fl_error *error)
 {
     (void)user;
@@ -109,6 +138,7 @@ int main(void)
         cmocka_unit_test(extreme_keys_and_values_are_kept),
         cmocka_unit_test(setting_a_key_again_replaces_its_value),
         cmocka_unit_test(taking_keys_never_hides_others),
+        cmocka_unit_test(keys_chosen_to_meet_do_not_slow_it_down),
         cmocka_unit_test(a_table_that_cannot_grow_keeps_what_it_has),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
