@@ -7,6 +7,7 @@ import sys
 sys.path.insert(0, "tests/lint")
 import tree  # noqa: E402 (found through the line above)
 
+HEADING = re.compile(r"^(?:##|\.SS) (\w+)", re.MULTILINE)
 NAMES = re.compile(r"^\w+_names\s*\+?=\s*\[(.*?)\]", re.MULTILINE | re.DOTALL)
 PAGES = {row["folder"]: row["pages"] for row in tree.table("tests/docs/pages.tsv")}
 
@@ -23,11 +24,11 @@ def complaints():
             continue
         if folder not in PAGES:
             yield f"{build}:1: no place for pages of {folder} in tests/docs/pages.tsv"
-        elif PAGES[folder].endswith(".md"):
-            headings = re.findall(r"^## (\w+)$", tree.read(PAGES[folder]), re.MULTILINE)
+        elif os.path.isfile(PAGES[folder]):
+            headings = HEADING.findall(tree.read(PAGES[folder]))
             for name in names:
                 if name not in headings:
-                    yield f"{PAGES[folder]}:1: no heading '## {name}'"
+                    yield f"{PAGES[folder]}:1: no heading for {name}"
         else:
             for name in names:
                 if not os.path.exists(f"{PAGES[folder]}/{name}.md"):
