@@ -25,8 +25,11 @@ def broken_links(path):
         if "://" not in target and not os.path.exists(os.path.join(os.path.dirname(path), target)):
             yield f"{path}:{line_of(text, match.start())}: no file {target}"
     for match in PATH.finditer(text):
-        if "*" not in match.group(1) and "NAME" not in match.group(1) and not os.path.exists(match.group(1)):
-            yield f"{path}:{line_of(text, match.start())}: no file {match.group(1)}"
+        target = match.group(1)
+        is_pattern = "*" in target or "NAME" in target
+        is_test_name = "." not in target and not target.endswith("/")
+        if not is_pattern and not is_test_name and not os.path.exists(target):
+            yield f"{path}:{line_of(text, match.start())}: no file {target}"
 
 
 def unknown_sections(path, known):
