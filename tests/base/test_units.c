@@ -35,16 +35,21 @@ static void every_unit_is_read(void **state)
     for (size_t i = 0; letters[i] != '\0'; i++) {
         binary *= 1024;
         decimal *= 1000;
-        static const char *const spellings[] = {"3%c", "3 %c", "3%ciB", "3 %ciB", "3%cIB", "3%cB"};
+        static const struct {
+            const char *blank, *rest;
+            bool is_decimal;
+        } spellings[] = {
+            {"", "", false},      {" ", "", false},  {"", "iB", false}, {" ", "iB", false},
+            {"   ", "IB", false}, {"", "ib", false}, {"", "B", true},   {" ", "b", true},
+        };
         for (size_t s = 0; s < COUNT_OF(spellings); s++) {
-            uint64_t unit = strchr(spellings[s], 'B') != NULL && strpbrk(spellings[s], "iI") == NULL
-                                ? decimal
-                                : binary;
-            char text[16];
-            snprintf(text, sizeof text, spellings[s], letters[i]);
-            assert_true(parses(text, 3 * unit));
-            snprintf(text, sizeof text, spellings[s], letters[i] - 'A' + 'a');
-            assert_true(parses(text, 3 * unit));
+            uint64_t unit = spellings[s].is_decimal ? decimal : binary;
+            for (int is_lower = 0; is_lower < 2; is_lower++) {
+                char text[16];
+                snprintf(text, sizeof text, "3%s%c%s", spellings[s].blank,
+                         letters[i] + is_lower * ('a' - 'A'), spellings[s].rest);
+                assert_true(parses(text, 3 * unit));
+            }
         }
     }
     assert_true(parses("512", 512));
