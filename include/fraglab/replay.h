@@ -77,6 +77,21 @@ FL_API const fl_device_info *fl_replay_get_device_info(const fl_replay *replay);
 /* Segments and blocks as they stand; FL_ERR_UNAVAILABLE where the policy cannot be walked. */
 FL_API fl_status fl_replay_walk(const fl_replay *replay, const fl_walk *walk, fl_error *error);
 
+/* The decisions of a replay as lines of text, `m ADDR BYTES`, `A ID ADDR`, ..., in the order in
+ * which they were taken (docs/verify.md).  For `watch`. */
+typedef struct fl_decision_log {
+    const fl_trace *trace;
+    size_t trace_device;
+    const fl_replay *replay;
+    fl_status (*line)(void *user, const char *line, fl_error *error); /* no line end */
+    void *user;
+} fl_decision_log;
+
+/* Hands the lines of one view to `line`; returns its first failure.  FL_ERR_UNAVAILABLE: the script
+ * asks for segments or counters that the policy does not show. */
+FL_API fl_status fl_decision_log_view(const fl_decision_log *log, const fl_view *view,
+                                      fl_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,69 @@
+/* Inside of a replay, shared by the files of this folder. */
+#ifndef FL_REPLAY_REPLAY_H
+#define FL_REPLAY_REPLAY_H
+
+#include "base/vector.h"
+#include "trace/trace.h"
+
+#include <fraglab/replay.h>
+
+/* What has become of an allocation, as the loop must know it: one byte each. */
+typedef enum fl_fate {
+    FL_FATE_UNSEEN = 0,
+    FL_FATE_LIVE,
+    FL_FATE_NOTHING,  /* refused, or a request for 0 bytes: frees and uses are ignored */
+    FL_FATE_PENDING,  /* freed by its owner, not yet back in its pool */
+    FL_FATE_WITHHELD, /* the same, kept back from a policy that knows no streams */
+    FL_FATE_DONE
+} fl_fate;
+
+FL_VECTOR(fl_change_vector, fl_change);
+
+/* The events of a simulated program: complete at once, or held back by EVENTS_HOLD. */
+typedef struct fl_replay_events {
+    uint64_t complete_before; /* events with a smaller number are complete */
+} fl_replay_events;
+
+struct fl_replay {
+    const fl_host *host;
+    fl_replay_options options;
+    const fl_trace *trace;
+    const fl_columns *columns;
+    const fl_insertion *insertions;
+    size_t insertion_count, next_insertion;
+    uint64_t event; /* the next one */
+    uint64_t end_event;
+    bool has_ended;
+
+    fl_device *device;
+    fl_param_value *device_params, *policy_params;
+    size_t device_param_count, policy_param_count;
+    const fl_policy_ops *policy;
+    struct fl_policy_state *policy_state;
+    bool is_policy_open;
+    fl_settings settings;
+    fl_replay_events events;
+    fl_oracle oracle;
+    fl_sink sink;
+
+    uint8_t *fates; /* fl_fate by dense id */
+    uint32_t fate_count;
+    fl_totals now, peak;
+    uint64_t allocs, frees, ooms, taken;
+    uint64_t peak_reserved_event, peak_allocated_event;
+    bool has_oom;
+    fl_oom oom;
+    struct fl_change_vector changes; /* of the current op; kept only for `watch` */
+    fl_error change_error;           /* there was no room to keep one */
+};
+
+/* The sink that a policy writes to; counts, and keeps the changes where somebody watches. */
+void fl_replay_take_change(void *user, const fl_change *change);
+
+/* One event of the trace, and the ops inferred before it. */
+fl_status fl_replay_event(fl_replay *replay, fl_error *error);
+
+/* Ops inferred before the event that comes next, or after the last. */
+fl_status fl_replay_inferred(fl_replay *replay, fl_error *error);
+
+#endif
