@@ -64,7 +64,9 @@ static fl_status tell_watcher(fl_replay *replay, const struct place *place, cons
         .is_inferred = place->is_inferred,
         .time_us =
             in_trace && columns->time_us != NULL ? columns->time_us[place->event] : FL_TIME_UNKNOWN,
-        .stack = in_trace && !place->is_inferred ? columns->stack[place->event] : FL_NONE,
+        .stack = in_trace && !place->is_inferred && columns->stack != NULL
+                     ? columns->stack[place->event]
+                     : FL_NONE,
         .op = op,
         .result = result,
         .changes = replay->changes.items,
@@ -284,26 +286,6 @@ static fl_status run_op(fl_replay *replay, const struct place *place, fl_op *op,
     return handler->run(replay, place, op, error);
 }
 
-static uint32_t widen(uint16_t number)
-{
-    return number == FL_NONE16 ? FL_NONE : number;
-}
-
-static fl_op read_op(const fl_columns *columns, uint64_t event)
-{
-    uint8_t kind = columns->kind[event];
-    bool has_text = kind == FL_OP_MARK || kind == FL_OP_CONFIGURE;
-    return (fl_op){
-        .kind = kind,
-        .flags = columns->flags[event] & (FL_EVENT_OOM - 1),
-        .id = has_text ? FL_NONE : columns->id[event],
-        .stream = widen(columns->stream[event]),
-        .pool = widen(columns->pool[event]),
-        .text = has_text ? columns->id[event] : FL_NONE,
-        .size = columns->size[event],
-    };
-}
-
 /* Puts the place in front of what the policy says. */
 static fl_status add_place(const fl_replay *replay, uint64_t event, fl_status status,
                            fl_error *error)
@@ -345,7 +327,8 @@ fl_status fl_replay_event(fl_replay *replay, fl_error *error)
     fl_status status = FL_OK;
     if (kind < FL_OP_KIND_COUNT && !(flags & FL_EVENT_SILENT)) {
         struct place place = {event, false};
-        fl_op op = read_op(columns, event);
+        fl_op op;
+        fl_columns_op(columns, event, &op);
         status = run_op(replay, &place, &op, error);
     }
     if (status != FL_OK)

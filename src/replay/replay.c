@@ -5,7 +5,6 @@
 #include "replay/replay.h"
 
 #include "base/memory.h"
-#include "replay/record.h"
 
 #include <string.h>
 

@@ -1,0 +1,305 @@
+/* Counting of equal and different decisions, and the facts of the first difference. */
+#include "rebuild/compare.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The recorded event that a change corresponds to; 0: none. */
+static const uint8_t event_of_change[FL_CHANGE_KIND_COUNT] = {
+    [FL_CHANGE_ACQUIRE] = FL_EVENT_SEGMENT_ALLOC,
+    [FL_CHANGE_RELEASE] = FL_EVENT_SEGMENT_FREE,
+    [FL_CHANGE_MAP] = FL_EVENT_SEGMENT_MAP,
+    [FL_CHANGE_UNMAP] = FL_EVENT_SEGMENT_UNMAP,
+};
+
+void fl_compare_init(fl_compare *compare, const fl_host *host, const fl_trace *trace, size_t device)
+{
+    *compare = (fl_compare){
+        .host = host,
+        .trace = trace,
+        .device = device,
+        .columns = fl_trace_columns(trace, device),
+    };
+}
+
+static void count_equal(fl_compare *compare, fl_decision decision)
+{
+    compare->tallies[decision].checked++;
+    compare->tallies[decision].equal++;
+}
+
+static void count_different(fl_compare *compare, const fl_miss *miss)
+{
+    compare->tallies[miss->decision].checked++;
+    compare->tallies[miss->decision].different++;
+    if (compare->differences++ == 0)
+        compare->first = *miss;
+}
+
+/* The next recorded segment event before `limit`, or UINT64_MAX. */
+static uint64_t next_recorded(fl_compare *compare, uint64_t limit)
+{
+    const fl_columns *columns = compare->columns;
+    while (compare->next < limit && compare->next < columns->count) {
+        if (fl_is_segment_event(columns->kind[compare->next]))
+            return compare->next;
+        compare->next++;
+    }
+    return UINT64_MAX;
+}
+
+static uint64_t recorded_address(const fl_columns *columns, uint64_t event)
+{
+    return columns->address != NULL ? columns->address[event] : 0;
+}
+
+static bool is_same_step(const fl_columns *columns, uint64_t event, const fl_change *change)
+{
+    return columns->kind[event] == event_of_change[change->kind] &&
+           recorded_address(columns, event) == change->address &&
+           columns->size[event] == change->size && columns->stream[event] == change->stream;
+}
+
+static void compare_change(fl_compare *compare, const fl_view *view, const fl_change *change)
+{
+    if (event_of_change[change->kind] == 0)
+        return;
+    if (change->kind == FL_CHANGE_RELEASE || change->kind == FL_CHANGE_UNMAP)
+        compare->releases_by_cause[change->cause]++;
+    uint64_t recorded = next_recorded(compare, view->event);
+    if (recorded != UINT64_MAX)
+        compare->next = recorded + 1;
+    if (recorded != UINT64_MAX && is_same_step(compare->columns, recorded, change)) {
+        count_equal(compare, FL_DECISION_SEGMENT);
+        return;
+    }
+    fl_miss miss = {
+        .decision = FL_DECISION_SEGMENT,
+        .event = recorded != UINT64_MAX ? recorded : view->event,
+        .recorded = recorded,
+        .has_change = true,
+        .change = *change,
+        .op = *view->op,
+        .result = *view->result,
+    };
+    count_different(compare, &miss);
+}
+
+/* Recorded steps before `limit` that the replay did not take. */
+static void count_missing(fl_compare *compare, uint64_t limit, const fl_op *op,
+                          const fl_result *result)
+{
+    uint64_t recorded;
+    while ((recorded = next_recorded(compare, limit)) != UINT64_MAX) {
+        fl_miss miss = {
+            .decision = FL_DECISION_SEGMENT,
+            .event = recorded,
+            .recorded = recorded,
+            .op = op != NULL ? *op : (fl_op){0},
+            .result = result != NULL ? *result : (fl_result){0},
+        };
+        compare->next = recorded + 1;
+        count_different(compare, &miss);
+    }
+}
+
+static void compare_address(fl_compare *compare, const fl_view *view)
+{
+    const fl_columns *columns = compare->columns;
+    bool was_refused = (columns->flags[view->event] & FL_EVENT_OOM) != 0;
+    bool is_refused = view->result->outcome != FL_DONE;
+    bool is_equal = was_refused || is_refused
+                        ? was_refused == is_refused
+                        : recorded_address(columns, view->event) == view->result->address;
+    if (is_equal) {
+        count_equal(compare, FL_DECISION_ADDRESS);
+        return;
+    }
+    fl_miss miss = {
+        .decision = FL_DECISION_ADDRESS,
+        .event = view->event,
+        .recorded = view->event,
+        .op = *view->op,
+        .result = *view->result,
+    };
+    count_different(compare, &miss);
+}
+
+void fl_compare_view(fl_compare *compare, const fl_view *view)
+{
+    for (size_t i = 0; i < view->change_count; i++)
+        compare_change(compare, view, &view->changes[i]);
+    if (view->is_inferred)
+        return; /* what it did not bring, the op after it may */
+    count_missing(compare, view->event, view->op, view->result);
+    if (view->op->kind == FL_OP_ALLOC)
+        compare_address(compare, view);
+}
+
+void fl_compare_catch_up(fl_compare *compare, uint64_t event)
+{
+    count_missing(compare, event, NULL, NULL);
+}
+
+/* ---- the final state ------------------------------------------------------------------------- */
+
+/* What a walk gathers; its callbacks return nothing. */
+struct gathering {
+    const fl_host *host;
+    struct fl_compare_segments segments;
+    struct fl_compare_blocks blocks;
+    fl_error error;
+};
+
+static void gather_segment(void *user, const fl_segment_view *segment)
+{
+    struct gathering *gathering = user;
+    if (fl_vector_reserve(gathering->host, &gathering->segments, 1, &gathering->error))
+        gathering->segments.items[gathering->segments.count++] = *segment;
+}
+
+static void gather_block(void *user, const fl_block_view *block)
+{
+    struct gathering *gathering = user;
+    if (fl_vector_reserve(gathering->host, &gathering->blocks, 1, &gathering->error))
+        gathering->blocks.items[gathering->blocks.count++] = *block;
+}
+
+static int by_address(uint64_t a, uint64_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
+static int segments_by_address(const void *a, const void *b)
+{
+    return by_address(((const fl_segment_view *)a)->address, ((const fl_segment_view *)b)->address);
+}
+
+static int blocks_by_address(const void *a, const void *b)
+{
+    return by_address(((const fl_block_view *)a)->address, ((const fl_block_view *)b)->address);
+}
+
+static bool is_same_segment(const fl_segment_view *a, const fl_segment_view *b)
+{
+    return a->address == b->address && a->size == b->size && a->stream == b->stream &&
+           a->pool == b->pool && a->is_small == b->is_small && a->is_expandable == b->is_expandable;
+}
+
+/* What a free block was last used for is stale, and no decision. */
+static bool is_same_block(const fl_block_view *a, const fl_block_view *b)
+{
+    return a->address == b->address && a->size == b->size && a->state == b->state &&
+           (a->state == FL_BLOCK_FREE || a->requested == b->requested);
+}
+
+/* Walks two lists that ascend by address side by side. */
+static void compare_segments(fl_compare *compare, const fl_segment_view *expected,
+                             size_t expected_count, const fl_segment_view *got, size_t got_count)
+{
+    size_t i = 0, k = 0;
+    while (i < expected_count || k < got_count) {
+        const fl_segment_view *left = i < expected_count ? &expected[i] : NULL;
+        const fl_segment_view *right = k < got_count ? &got[k] : NULL;
+        if (left != NULL && right != NULL && left->address != right->address) {
+            if (left->address < right->address)
+                right = NULL;
+            else
+                left = NULL;
+        }
+        i += left != NULL;
+        k += right != NULL;
+        if (left != NULL && right != NULL && is_same_segment(left, right)) {
+            count_equal(compare, FL_DECISION_FINAL_STATE);
+            continue;
+        }
+        fl_miss miss = {.decision = FL_DECISION_FINAL_STATE,
+                        .event = compare->columns->count,
+                        .recorded = UINT64_MAX};
+        if (left != NULL)
+            miss.expected_segment = *left;
+        if (right != NULL)
+            miss.got_segment = *right;
+        count_different(compare, &miss);
+    }
+}
+
+static void compare_blocks(fl_compare *compare, const fl_block_view *expected,
+                           size_t expected_count, const fl_block_view *got, size_t got_count)
+{
+    size_t i = 0, k = 0;
+    while (i < expected_count || k < got_count) {
+        const fl_block_view *left = i < expected_count ? &expected[i] : NULL;
+        const fl_block_view *right = k < got_count ? &got[k] : NULL;
+        if (left != NULL && right != NULL && left->address != right->address) {
+            if (left->address < right->address)
+                right = NULL;
+            else
+                left = NULL;
+        }
+        i += left != NULL;
+        k += right != NULL;
+        if (left != NULL && right != NULL && is_same_block(left, right)) {
+            count_equal(compare, FL_DECISION_FINAL_STATE);
+            continue;
+        }
+        fl_miss miss = {.decision = FL_DECISION_FINAL_STATE,
+                        .event = compare->columns->count,
+                        .recorded = UINT64_MAX};
+        if (left != NULL)
+            miss.expected_block = *left;
+        if (right != NULL)
+            miss.got_block = *right;
+        count_different(compare, &miss);
+    }
+}
+
+static void compare_gathered(fl_compare *compare, struct gathering *gathering)
+{
+    struct fl_compare_segments *segments = &gathering->segments;
+    struct fl_compare_blocks *blocks = &gathering->blocks;
+    if (segments->count > 1)
+        qsort(segments->items, segments->count, sizeof *segments->items, segments_by_address);
+    if (blocks->count > 1)
+        qsort(blocks->items, blocks->count, sizeof *blocks->items, blocks_by_address);
+    size_t count;
+    const fl_segment_view *expected =
+        fl_trace_final_segments(compare->trace, compare->device, &count);
+    compare_segments(compare, expected, count, segments->items, segments->count);
+    const fl_block_view *expected_blocks =
+        fl_trace_final_blocks(compare->trace, compare->device, &count);
+    compare_blocks(compare, expected_blocks, count, blocks->items, blocks->count);
+}
+
+fl_status fl_compare_final_state(fl_compare *compare, const fl_replay *replay, fl_error *error)
+{
+    struct gathering gathering = {.host = compare->host};
+    fl_walk walk = {gather_segment, gather_block, &gathering};
+    fl_status status = fl_replay_walk(replay, &walk, error);
+    if (status == FL_OK && gathering.error.status != FL_OK)
+        status = fl_fail(error, gathering.error.status, "%s", gathering.error.text);
+    if (status == FL_OK)
+        compare_gathered(compare, &gathering);
+    fl_vector_deinit(compare->host, &gathering.segments);
+    fl_vector_deinit(compare->host, &gathering.blocks);
+    return status;
+}
+
+void fl_compare_abandon(fl_compare *compare, uint64_t event)
+{
+    const fl_columns *columns = compare->columns;
+    count_missing(compare, columns->count, NULL, NULL);
+    for (uint64_t i = event; i < columns->count; i++) {
+        if (columns->kind[i] != FL_OP_ALLOC)
+            continue;
+        fl_miss miss = {.decision = FL_DECISION_ADDRESS, .event = i, .recorded = i};
+        count_different(compare, &miss);
+    }
+    size_t segment_count, block_count;
+    fl_trace_final_segments(compare->trace, compare->device, &segment_count);
+    fl_trace_final_blocks(compare->trace, compare->device, &block_count);
+    fl_tally *tally = &compare->tallies[FL_DECISION_FINAL_STATE];
+    tally->checked += segment_count + block_count;
+    tally->different += segment_count + block_count;
+    compare->differences += segment_count + block_count;
+}
