@@ -414,9 +414,27 @@ fl_status fl_trace_insert(fl_trace *trace, size_t device, uint64_t event, const 
     return FL_OK;
 }
 
+void fl_trace_drop_insertions(fl_trace *trace, size_t device, size_t kept)
+{
+    const fl_columns *columns = &trace->devices.items[device].columns;
+    struct fl_insertion_vector *insertions = &trace->devices.items[device].insertions;
+    while (insertions->count > kept) {
+        uint64_t event = insertions->items[--insertions->count].event;
+        bool is_last = insertions->count == 0 ||
+                       insertions->items[insertions->count - 1].event != event;
+        if (is_last && event < columns->count)
+            fl_trace_clear_flags(trace, device, event, FL_EVENT_INSERTED);
+    }
+}
+
 void fl_trace_set_flags(fl_trace *trace, size_t device, uint64_t event, uint8_t flags)
 {
     trace->devices.items[device].columns.flags[event] |= flags;
+}
+
+void fl_trace_clear_flags(fl_trace *trace, size_t device, uint64_t event, uint8_t flags)
+{
+    trace->devices.items[device].columns.flags[event] &= (uint8_t)~flags;
 }
 
 fl_status fl_trace_warn(fl_trace *trace, fl_error *error, const char *format, ...)

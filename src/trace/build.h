@@ -51,8 +51,12 @@ fl_status fl_trace_add_note(fl_trace *trace, size_t device, uint64_t event, uint
 fl_status fl_trace_insert(fl_trace *trace, size_t device, uint64_t event, const fl_op *op,
                           fl_error *error);
 
-/* Sets flags of an event; the others stay. */
+/* Takes back all insertions but the first `kept`, and the flags that they set. */
+void fl_trace_drop_insertions(fl_trace *trace, size_t device, size_t kept);
+
+/* Sets or clears flags of an event; the others stay. */
 void fl_trace_set_flags(fl_trace *trace, size_t device, uint64_t event, uint8_t flags);
+void fl_trace_clear_flags(fl_trace *trace, size_t device, uint64_t event, uint8_t flags);
 
 /* Keeps a line that the user should see. */
 fl_status fl_trace_warn(fl_trace *trace, fl_error *error, const char *format, ...) FL_PRINTF(3, 4);

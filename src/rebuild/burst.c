@@ -1,0 +1,142 @@
+/* Finding bursts, and judging what may have caused one.
+ *
+ * What separates the readings:
+ * - Segments that come back although the program asked for nothing, or although its request was
+ *   then served from the cache, came back by an empty_cache.
+ * - An empty_cache waits for everything pending and gives back every idle segment; less than that
+ *   was collection or release of oversize blocks for a request.
+ * - A request that the cache could have served never reaches the device.
+ * - Where both readings lead to the same state, the device decides: had it been full, that is, if
+ *   what was reserved and what the request took exceed the most ever reserved, then the request
+ *   released; else it was an empty_cache. */
+#include "rebuild/burst.h"
+
+static bool is_outcome(const fl_columns *columns, uint64_t event)
+{
+    uint8_t kind = columns->kind[event];
+    if (kind == FL_OP_FREE_DONE)
+        return event == 0 || columns->kind[event - 1] != FL_OP_FREE ||
+               columns->id[event - 1] != columns->id[event];
+    return kind >= FL_EVENT_SEGMENT_ALLOC && kind <= FL_EVENT_SEGMENT_UNMAP;
+}
+
+static void note_release(fl_burst *burst, uint64_t event)
+{
+    if (burst->first_release == UINT64_MAX)
+        burst->first_release = event;
+    burst->last_release = event;
+}
+
+static void note_taken(fl_burst *burst, uint64_t event, uint64_t size)
+{
+    if (burst->first_taken == UINT64_MAX)
+        burst->first_taken = event;
+    burst->last_taken = event;
+    burst->taken_bytes =
+        size > UINT64_MAX - burst->taken_bytes ? UINT64_MAX : burst->taken_bytes + size;
+}
+
+static void add_outcome(fl_burst *burst, const fl_columns *columns, uint64_t event)
+{
+    switch (columns->kind[event]) {
+    case FL_OP_FREE_DONE:
+        burst->completions++;
+        if (burst->first_release != UINT64_MAX || burst->first_taken != UINT64_MAX)
+            burst->late_completions++;
+        break;
+    case FL_EVENT_SEGMENT_FREE:
+        burst->released_segments++;
+        note_release(burst, event);
+        break;
+    case FL_EVENT_SEGMENT_UNMAP:
+        note_release(burst, event);
+        break;
+    default:
+        note_taken(burst, event, columns->size[event]);
+        break;
+    }
+}
+
+bool fl_burst_find(const fl_columns *columns, uint64_t from, fl_burst *ret_burst)
+{
+    uint64_t event = from;
+    while (event < columns->count && !is_outcome(columns, event))
+        event++;
+    if (event == columns->count)
+        return false;
+    fl_burst burst = {
+        .begin = event,
+        .first_release = UINT64_MAX,
+        .last_release = UINT64_MAX,
+        .first_taken = UINT64_MAX,
+        .last_taken = UINT64_MAX,
+    };
+    for (; event < columns->count && is_outcome(columns, event); event++)
+        add_outcome(&burst, columns, event);
+    burst.end = event;
+    burst.is_request = event < columns->count && columns->kind[event] == FL_OP_ALLOC;
+    burst.is_refused = burst.is_request && (columns->flags[event] & FL_EVENT_OOM);
+    *ret_burst = burst;
+    return true;
+}
+
+/* Did an empty_cache give back just what the burst shows? */
+static bool may_be_trim(const fl_burst *burst, const fl_burst_facts *facts)
+{
+    if (burst->first_taken < burst->first_release)
+        return false; /* the request was already under way */
+    if (facts == NULL)
+        return true;
+    return burst->completions == facts->pending && burst->late_completions == 0 &&
+           burst->released_segments == facts->idle_segments;
+}
+
+static bool is_served_from_cache(const fl_burst *burst)
+{
+    return !burst->is_refused &&
+           (burst->last_taken == UINT64_MAX || burst->last_taken < burst->last_release);
+}
+
+/* Could the device have given what the request took without anything being released? */
+static bool had_room(const fl_burst *burst, const fl_burst_facts *facts)
+{
+    return !burst->is_refused && facts != NULL &&
+           burst->taken_bytes <= facts->most_reserved_bytes &&
+           facts->reserved_bytes <= facts->most_reserved_bytes - burst->taken_bytes;
+}
+
+/* Readings without an empty_cache. */
+static size_t list_own(const fl_burst *burst, const fl_burst_facts *facts, fl_reading *list)
+{
+    if (burst->completions == burst->late_completions) {
+        list[0] = FL_READING_DURING;
+        return 1;
+    }
+    /* Without a split limit only a release of everything frees segments, and that waits for all. */
+    bool waited = facts != NULL && !facts->has_split_limit &&
+                  burst->first_release != UINT64_MAX && burst->completions == facts->pending;
+    list[0] = waited ? FL_READING_DURING : FL_READING_BEFORE;
+    list[1] = waited ? FL_READING_BEFORE : FL_READING_DURING;
+    return 2;
+}
+
+size_t fl_burst_readings(const fl_burst *burst, const fl_burst_facts *facts,
+                         fl_reading ret_readings[FL_READING_COUNT])
+{
+    bool has_release = burst->first_release != UINT64_MAX;
+    if (!burst->is_request) {
+        ret_readings[0] = has_release ? FL_READING_TRIM : FL_READING_BEFORE;
+        return 1;
+    }
+    if (!has_release || !may_be_trim(burst, facts))
+        return list_own(burst, facts, ret_readings);
+    bool is_trim = (facts != NULL && facts->is_usable) || is_served_from_cache(burst) ||
+                   had_room(burst, facts);
+    if (is_trim) {
+        ret_readings[0] = FL_READING_TRIM;
+        return 1 + list_own(burst, facts, ret_readings + 1);
+    }
+    size_t count = list_own(burst, facts, ret_readings);
+    ret_readings[count] = FL_READING_TRIM;
+    return count + 1;
+}

@@ -1,0 +1,53 @@
+/* A burst: what a recorded history shows between two things that the program asked for.
+ *
+ * Completions of pending frees, segments taken and given back, ranges mapped and unmapped are
+ * outcomes; they belong to the request that follows, or to an empty_cache that left no entry of its
+ * own.  Which of the two, and which completions had happened by themselves and which were waited
+ * for, is the reading of a burst (docs/verify.md). */
+#ifndef FL_REBUILD_BURST_H
+#define FL_REBUILD_BURST_H
+
+#include "trace/trace.h"
+
+typedef enum fl_reading {
+    FL_READING_TRIM,   /* an empty_cache came first: it waited for every completion */
+    FL_READING_BEFORE, /* completions ahead of any step with the device had come by themselves */
+    FL_READING_DURING, /* the request waited for all of them */
+    FL_READING_COUNT
+} fl_reading;
+
+typedef struct fl_burst {
+    uint64_t begin, end; /* half open; `end` is the event it leads to, or the number of events */
+    bool is_request;     /* `end` is a request */
+    bool is_refused;     /* which was refused */
+    uint64_t completions;
+    uint64_t late_completions;  /* of these, after the first step with the device */
+    uint64_t first_release, last_release, first_taken, last_taken; /* events; UINT64_MAX: none */
+    uint64_t released_segments; /* whole ones */
+    uint64_t taken_bytes;
+} fl_burst;
+
+/* What is known at its begin from the replay that runs alongside. */
+typedef struct fl_burst_facts {
+    bool is_usable;      /* the cache could serve the request as it is */
+    bool has_split_limit;
+    uint64_t pending;       /* frees that wait */
+    uint64_t idle_segments; /* whole ones without a live block: what an empty_cache gives back */
+    uint64_t reserved_bytes, most_reserved_bytes; /* now, and the most of the whole record */
+} fl_burst_facts;
+
+/* The first burst at or after `from`; false where there is none. */
+bool fl_burst_find(const fl_columns *columns, uint64_t from, fl_burst *ret_burst);
+
+/* Is there anything to decide? */
+static inline bool fl_burst_is_open(const fl_burst *burst)
+{
+    return burst->completions > 0 || burst->first_release != UINT64_MAX;
+}
+
+/* The readings that a burst allows, the most likely first; returns how many.  `facts` NULL: nothing
+ * is known. */
+size_t fl_burst_readings(const fl_burst *burst, const fl_burst_facts *facts,
+                         fl_reading ret_readings[FL_READING_COUNT]);
+
+#endif
