@@ -113,8 +113,8 @@ static size_t list_own(const fl_burst *burst, const fl_burst_facts *facts, fl_re
         return 1;
     }
     /* Without a split limit only a release of everything frees segments, and that waits for all. */
-    bool waited = facts != NULL && !facts->has_split_limit &&
-                  burst->first_release != UINT64_MAX && burst->completions == facts->pending;
+    bool waited = facts != NULL && !facts->has_split_limit && burst->first_release != UINT64_MAX &&
+                  burst->completions == facts->pending;
     list[0] = waited ? FL_READING_DURING : FL_READING_BEFORE;
     list[1] = waited ? FL_READING_BEFORE : FL_READING_DURING;
     return 2;

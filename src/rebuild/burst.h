@@ -21,15 +21,15 @@ typedef struct fl_burst {
     bool is_request;     /* `end` is a request */
     bool is_refused;     /* which was refused */
     uint64_t completions;
-    uint64_t late_completions;  /* of these, after the first step with the device */
+    uint64_t late_completions; /* of these, after the first step with the device */
     uint64_t first_release, last_release, first_taken, last_taken; /* events; UINT64_MAX: none */
-    uint64_t released_segments; /* whole ones */
+    uint64_t released_segments;                                    /* whole ones */
     uint64_t taken_bytes;
 } fl_burst;
 
 /* What is known at its begin from the replay that runs alongside. */
 typedef struct fl_burst_facts {
-    bool is_usable;      /* the cache could serve the request as it is */
+    bool is_usable; /* the cache could serve the request as it is */
     bool has_split_limit;
     uint64_t pending;       /* frees that wait */
     uint64_t idle_segments; /* whole ones without a live block: what an empty_cache gives back */

@@ -301,6 +301,8 @@ fl_status fl_replay_inferred(fl_replay *replay, fl_error *error)
         replay->has_ended = true;
     if (replay->event == replay->end_event && replay->end_event < replay->columns->count)
         return FL_OK; /* they belong to an event after the range */
+    replay->insertions =
+        fl_trace_insertions(replay->trace, replay->options.trace_device, &replay->insertion_count);
     while (replay->next_insertion < replay->insertion_count &&
            replay->insertions[replay->next_insertion].event <= replay->event) {
         const fl_insertion *insertion = &replay->insertions[replay->next_insertion++];

@@ -420,8 +420,8 @@ void fl_trace_drop_insertions(fl_trace *trace, size_t device, size_t kept)
     struct fl_insertion_vector *insertions = &trace->devices.items[device].insertions;
     while (insertions->count > kept) {
         uint64_t event = insertions->items[--insertions->count].event;
-        bool is_last = insertions->count == 0 ||
-                       insertions->items[insertions->count - 1].event != event;
+        bool is_last =
+            insertions->count == 0 || insertions->items[insertions->count - 1].event != event;
         if (is_last && event < columns->count)
             fl_trace_clear_flags(trace, device, event, FL_EVENT_INSERTED);
     }

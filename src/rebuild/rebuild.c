@@ -1,0 +1,388 @@
+/* What a recorded history does not say: empty_cache, and which completions were waited for.
+ *
+ * The history is replayed over its own record.  At each burst the readings that it allows are
+ * tried, the most likely first: a reading is right where every decision up to and including the
+ * request comes out as recorded.  A policy cannot be put back, so another try means replaying from
+ * the start; that is rare, and bounded.  Once no reading fits, the file is not explained by this
+ * release and these settings; from there on bursts are read from their form alone. */
+#include "rebuild/rebuild.h"
+
+#include "base/vector.h"
+#include "rebuild/burst.h"
+#include "replay/replay.h"
+#include "trace/build.h"
+
+#define MOST_RESTARTS 64
+
+FL_VECTOR(fl_live_counts, uint32_t);
+
+struct rebuild {
+    const fl_host *host;
+    fl_trace *trace;
+    size_t device;
+    const fl_columns *columns;
+    fl_replay_options options;
+    fl_replay *replay; /* NULL: nothing runs alongside any more */
+    fl_compare compare;
+    uint64_t pending, idle_segments;
+    struct fl_live_counts live; /* live blocks by segment; of expandable ones nothing */
+    uint64_t most_reserved_bytes;
+    unsigned restarts_left;
+};
+
+/* ---- facts, from the changes ----------------------------------------------------------------- */
+
+static fl_status grow_live(struct rebuild *rebuild, uint32_t segment, fl_error *error)
+{
+    size_t missing = segment + (size_t)1 - rebuild->live.count;
+    if (!fl_vector_reserve(rebuild->host, &rebuild->live, missing, error))
+        return FL_ERR_RESOURCE;
+    while (rebuild->live.count <= segment)
+        rebuild->live.items[rebuild->live.count++] = 0;
+    return FL_OK;
+}
+
+static fl_status note_change(struct rebuild *rebuild, const fl_change *change, fl_error *error)
+{
+    bool is_whole = (change->flags & FL_CHANGE_EXPANDABLE) == 0;
+    if (is_whole && change->segment != FL_NONE && change->segment >= rebuild->live.count &&
+        grow_live(rebuild, change->segment, error) != FL_OK)
+        return FL_ERR_RESOURCE;
+    uint32_t *live =
+        is_whole && change->segment != FL_NONE ? &rebuild->live.items[change->segment] : NULL;
+    switch (change->kind) {
+    case FL_CHANGE_ACQUIRE:
+        rebuild->idle_segments++;
+        break;
+    case FL_CHANGE_RELEASE:
+        rebuild->idle_segments--;
+        break;
+    case FL_CHANGE_PLACE:
+        if (live != NULL && (*live)++ == 0)
+            rebuild->idle_segments--;
+        break;
+    case FL_CHANGE_FREE_ASKED:
+        rebuild->pending++;
+        if (live != NULL && --*live == 0)
+            rebuild->idle_segments++;
+        break;
+    case FL_CHANGE_FREE_DONE:
+        rebuild->pending--;
+        break;
+    default:
+        break;
+    }
+    return FL_OK;
+}
+
+static fl_status rebuild_watch(void *user, const fl_view *view, fl_error *error)
+{
+    struct rebuild *rebuild = user;
+    fl_compare_view(&rebuild->compare, view);
+    fl_status status = FL_OK;
+    for (size_t i = 0; i < view->change_count && status == FL_OK; i++)
+        status = note_change(rebuild, &view->changes[i], error);
+    return status;
+}
+
+/* The most that the recorded allocator ever held. */
+static uint64_t most_reserved(const fl_columns *columns)
+{
+    uint64_t reserved = 0, most = 0;
+    for (uint64_t i = 0; i < columns->count; i++) {
+        uint64_t size = columns->size[i];
+        switch (columns->kind[i]) {
+        case FL_EVENT_SEGMENT_ALLOC:
+        case FL_EVENT_SEGMENT_MAP:
+            reserved = size > UINT64_MAX - reserved ? UINT64_MAX : reserved + size;
+            break;
+        case FL_EVENT_SEGMENT_FREE:
+        case FL_EVENT_SEGMENT_UNMAP:
+            reserved -= size < reserved ? size : reserved;
+            break;
+        default:
+            break;
+        }
+        if (reserved > most)
+            most = reserved;
+    }
+    return most;
+}
+
+/* ---- the replay alongside -------------------------------------------------------------------- */
+
+static fl_status open_replay(struct rebuild *rebuild, fl_error *error)
+{
+    fl_replay_close(rebuild->replay);
+    rebuild->replay = NULL;
+    rebuild->pending = 0;
+    rebuild->idle_segments = 0;
+    rebuild->live.count = 0;
+    fl_compare_init(&rebuild->compare, rebuild->host, rebuild->trace, rebuild->device);
+    return fl_replay_open(rebuild->trace, &rebuild->options, &rebuild->replay, error);
+}
+
+/* Gives up following: the bursts that come are read from their form. */
+static void lose_track(struct rebuild *rebuild)
+{
+    fl_replay_close(rebuild->replay);
+    rebuild->replay = NULL;
+}
+
+/* Runs the events before `event`, and what was inferred before it. */
+static fl_status run_to(struct rebuild *rebuild, uint64_t event, fl_error *error)
+{
+    fl_replay *replay = rebuild->replay;
+    fl_status status = FL_OK;
+    while (replay->event < event && status == FL_OK)
+        status = fl_replay_event(replay, error);
+    return status == FL_OK ? fl_replay_inferred(replay, error) : status;
+}
+
+/* A failure of the host ends the rebuild; any other says that the replay went another way. */
+static fl_status run_or_lose_track(struct rebuild *rebuild, uint64_t event, bool *ret_is_lost,
+                                   fl_error *error)
+{
+    fl_error why = {0};
+    fl_status status = run_to(rebuild, event, &why);
+    *ret_is_lost = status != FL_OK;
+    if (status == FL_ERR_RESOURCE)
+        return fl_fail(error, status, "%s", why.text);
+    return FL_OK;
+}
+
+static fl_burst_facts gather_facts(const struct rebuild *rebuild, const fl_burst *burst)
+{
+    const fl_replay *replay = rebuild->replay;
+    fl_burst_facts facts = {
+        .has_split_limit = replay->settings.max_split_bytes != FL_UNLIMITED,
+        .pending = rebuild->pending,
+        .idle_segments = rebuild->idle_segments,
+        .reserved_bytes = replay->now.reserved_bytes,
+        .most_reserved_bytes = rebuild->most_reserved_bytes,
+    };
+    if (burst->is_request && replay->policy->probe != NULL) {
+        fl_op op;
+        fl_probe probe = {0};
+        fl_columns_op(rebuild->columns, burst->end, &op);
+        replay->policy->probe(replay->policy_state, &op, &probe);
+        facts.is_usable = probe.usable;
+    }
+    return facts;
+}
+
+/* ---- readings -------------------------------------------------------------------------------- */
+
+/* Writes a reading into the trace.  A completion that some op waited for asks nothing at its own
+ * place, but has happened once that op is over, whatever the settings of a later replay. */
+static fl_status apply_reading(struct rebuild *rebuild, const fl_burst *burst, fl_reading reading,
+                               fl_error *error)
+{
+    fl_trace *trace = rebuild->trace;
+    const fl_columns *columns = rebuild->columns;
+    uint64_t over = burst->end;
+    fl_status status = FL_OK;
+    if (reading == FL_READING_TRIM) {
+        fl_op trim = {
+            .kind = FL_OP_TRIM, .id = FL_NONE, .stream = FL_NONE, .pool = FL_NONE, .text = FL_NONE};
+        status = fl_trace_insert(trace, rebuild->device, burst->end, &trim, error);
+    } else if (burst->end < columns->count) {
+        over = burst->end + 1;
+    }
+    bool by_itself = reading == FL_READING_BEFORE;
+    for (uint64_t i = burst->begin; i < burst->end && status == FL_OK; i++) {
+        if (columns->kind[i] != FL_OP_FREE_DONE)
+            by_itself = false;
+        if (columns->kind[i] != FL_OP_FREE_DONE || by_itself)
+            continue;
+        fl_trace_set_flags(trace, rebuild->device, i, FL_EVENT_SILENT);
+        fl_op done;
+        fl_columns_op(columns, i, &done);
+        status = fl_trace_insert(trace, rebuild->device, over, &done, error);
+    }
+    return status;
+}
+
+static void take_back(struct rebuild *rebuild, const fl_burst *burst, size_t kept_insertions)
+{
+    fl_trace_drop_insertions(rebuild->trace, rebuild->device, kept_insertions);
+    for (uint64_t i = burst->begin; i < burst->end; i++)
+        if (rebuild->columns->kind[i] == FL_OP_FREE_DONE)
+            fl_trace_clear_flags(rebuild->trace, rebuild->device, i, FL_EVENT_SILENT);
+}
+
+/* Applies a reading and sees whether everything up to and including `end` comes out as recorded. */
+static fl_status try_reading(struct rebuild *rebuild, const fl_burst *burst, fl_reading reading,
+                             bool *ret_fits, fl_error *error)
+{
+    fl_status status = apply_reading(rebuild, burst, reading, error);
+    *ret_fits = rebuild->replay == NULL;
+    if (status != FL_OK || rebuild->replay == NULL)
+        return status;
+    uint64_t differences = rebuild->compare.differences;
+    bool is_end = burst->end == rebuild->columns->count;
+    bool is_lost;
+    status = run_or_lose_track(rebuild, is_end ? burst->end : burst->end + 1, &is_lost, error);
+    fl_compare_catch_up(&rebuild->compare, burst->end);
+    *ret_fits = !is_lost && rebuild->compare.differences == differences;
+    return status;
+}
+
+/* Back to the begin of a burst whose reading was wrong. */
+static fl_status start_over(struct rebuild *rebuild, const fl_burst *burst, fl_error *error)
+{
+    bool is_lost = false;
+    fl_status status = open_replay(rebuild, error);
+    if (status == FL_OK)
+        status = run_or_lose_track(rebuild, burst->begin, &is_lost, error);
+    if (is_lost)
+        lose_track(rebuild);
+    return status;
+}
+
+static fl_status read_burst(struct rebuild *rebuild, const fl_burst *burst, fl_error *error)
+{
+    fl_reading readings[FL_READING_COUNT];
+    fl_burst_facts facts;
+    size_t count = 0, kept;
+    fl_trace_insertions(rebuild->trace, rebuild->device, &kept);
+    if (rebuild->replay != NULL) {
+        facts = gather_facts(rebuild, burst);
+        count = fl_burst_readings(burst, &facts, readings);
+    } else {
+        count = fl_burst_readings(burst, NULL, readings);
+    }
+    bool fits = false;
+    for (size_t i = 0; i < count; i++) {
+        fl_status status = try_reading(rebuild, burst, readings[i], &fits, error);
+        if (status != FL_OK || fits)
+            return status;
+        if (i + 1 == count || rebuild->restarts_left == 0)
+            break;
+        rebuild->restarts_left--;
+        take_back(rebuild, burst, kept);
+        if ((status = start_over(rebuild, burst, error)) != FL_OK)
+            return status;
+    }
+    lose_track(rebuild);
+    take_back(rebuild, burst, kept);
+    return apply_reading(rebuild, burst, readings[0], error);
+}
+
+static fl_status read_bursts(struct rebuild *rebuild, fl_error *error)
+{
+    fl_burst burst;
+    uint64_t from = 0;
+    fl_status status = FL_OK;
+    while (status == FL_OK && fl_burst_find(rebuild->columns, from, &burst)) {
+        from = burst.end;
+        if (!fl_burst_is_open(&burst))
+            continue;
+        if (rebuild->replay != NULL) {
+            bool is_lost;
+            status = run_or_lose_track(rebuild, burst.begin, &is_lost, error);
+            fl_compare_catch_up(&rebuild->compare, burst.begin);
+            if (is_lost || rebuild->compare.differences > 0)
+                lose_track(rebuild);
+        }
+        if (status == FL_OK)
+            status = read_burst(rebuild, &burst, error);
+    }
+    return status;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+/* A completion right behind its free is part of it; every other free waits for its completion. */
+static void mark_frees(fl_trace *trace, size_t device)
+{
+    const fl_columns *columns = fl_trace_columns(trace, device);
+    for (uint64_t i = 0; i < columns->count; i++) {
+        if (columns->kind[i] == FL_OP_FREE_DONE)
+            fl_trace_clear_flags(trace, device, i, FL_EVENT_SILENT);
+        if (columns->kind[i] != FL_OP_FREE)
+            continue;
+        fl_trace_clear_flags(trace, device, i, FL_OP_HELD);
+        bool is_whole = i + 1 < columns->count && columns->kind[i + 1] == FL_OP_FREE_DONE &&
+                        columns->id[i + 1] == columns->id[i];
+        if (!is_whole) {
+            fl_trace_set_flags(trace, device, i, FL_OP_HELD);
+            continue;
+        }
+        fl_trace_set_flags(trace, device, i + 1, FL_EVENT_SILENT);
+        i++;
+    }
+}
+
+static bool has_open_burst(const fl_columns *columns)
+{
+    fl_burst burst;
+    for (uint64_t from = 0; fl_burst_find(columns, from, &burst); from = burst.end)
+        if (fl_burst_is_open(&burst))
+            return true;
+    return false;
+}
+
+fl_status fl_record_options(const fl_trace *trace, size_t device, const fl_profile *profile,
+                            const fl_host *host, fl_replay_options *ret_options, fl_error *error)
+{
+    const fl_device_ops *recorded = fl_device_find("recorded");
+    if (recorded == NULL)
+        return fl_fail(error, FL_ERR_UNAVAILABLE, "this build has no device 'recorded'");
+    *ret_options = (fl_replay_options){
+        .host = host,
+        .profile = profile,
+        .conf = fl_trace_conf(trace),
+        .fraction = -1,
+        .device = recorded,
+        .capacity_bytes = FL_UNLIMITED,
+        .trace_device = device,
+        .on_oom = FL_ON_OOM_SKIP,
+    };
+    return FL_OK;
+}
+
+static fl_status rebuild_run(struct rebuild *rebuild, fl_error *error)
+{
+    fl_status status = fl_record_options(rebuild->trace, rebuild->device, rebuild->options.profile,
+                                         rebuild->host, &rebuild->options, error);
+    if (status != FL_OK)
+        return status;
+    rebuild->options.watch = rebuild_watch;
+    rebuild->options.user = rebuild;
+    status = open_replay(rebuild, error);
+    if (status == FL_OK)
+        status = read_bursts(rebuild, error);
+    fl_replay_close(rebuild->replay);
+    fl_vector_deinit(rebuild->host, &rebuild->live);
+    return status;
+}
+
+fl_status fl_rebuild(fl_trace *trace, size_t device, const fl_profile *profile, fl_error *error)
+{
+    if (device >= fl_trace_device_count(trace))
+        return fl_fail(error, FL_ERR_USAGE, "%s: there is no trace of device %zu",
+                       fl_trace_path(trace), device);
+    if (fl_trace_format(trace) == FL_FORMAT_SCRIPT)
+        return FL_OK;
+    if (!fl_trace_is_complete(trace, device)) {
+        fl_fail(error, FL_ERR_UNAVAILABLE,
+                "%s: the window is cut: blocks of device %zu are older than its first event",
+                fl_trace_path(trace), device);
+        return FL_ERR_UNAVAILABLE;
+    }
+    mark_frees(trace, device);
+    fl_trace_drop_insertions(trace, device, 0);
+    struct rebuild rebuild = {
+        .host = trace->host,
+        .trace = trace,
+        .device = device,
+        .columns = fl_trace_columns(trace, device),
+        .options.profile = profile,
+        .restarts_left = MOST_RESTARTS,
+    };
+    if (!has_open_burst(rebuild.columns))
+        return FL_OK;
+    rebuild.most_reserved_bytes = most_reserved(rebuild.columns);
+    return rebuild_run(&rebuild, error);
+}
