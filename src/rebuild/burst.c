@@ -13,11 +13,10 @@
 
 static bool is_outcome(const fl_columns *columns, uint64_t event)
 {
-    uint8_t kind = columns->kind[event];
-    if (kind == FL_OP_FREE_DONE)
+    if (columns->kind[event] == FL_OP_FREE_DONE)
         return event == 0 || columns->kind[event - 1] != FL_OP_FREE ||
                columns->id[event - 1] != columns->id[event];
-    return kind >= FL_EVENT_SEGMENT_ALLOC && kind <= FL_EVENT_SEGMENT_UNMAP;
+    return fl_kind_is_segment(columns->kind[event]);
 }
 
 static void note_release(fl_burst *burst, uint64_t event)

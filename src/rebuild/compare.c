@@ -41,7 +41,7 @@ static uint64_t next_recorded(fl_compare *compare, uint64_t limit)
 {
     const fl_columns *columns = compare->columns;
     while (compare->next < limit && compare->next < columns->count) {
-        if (fl_is_segment_event(columns->kind[compare->next]))
+        if (fl_kind_is_segment(columns->kind[compare->next]))
             return compare->next;
         compare->next++;
     }

@@ -56,10 +56,4 @@ fl_status fl_compare_final_state(fl_compare *compare, const fl_replay *replay, f
 /* Counts what has not been looked at as different: the replay could not go on. */
 void fl_compare_abandon(fl_compare *compare, uint64_t event);
 
-/* Does this kind of event record a step with the device? */
-static inline bool fl_is_segment_event(uint8_t kind)
-{
-    return kind >= FL_EVENT_SEGMENT_ALLOC && kind <= FL_EVENT_SEGMENT_UNMAP;
-}
-
 #endif

@@ -308,6 +308,8 @@ fl_status fl_replay_inferred(fl_replay *replay, fl_error *error)
         const fl_insertion *insertion = &replay->insertions[replay->next_insertion++];
         struct place place = {insertion->event, true};
         fl_op op = insertion->op;
+        if (replay->plays_record)
+            fl_device_recorded_seek(replay->device, replay->unanswered, insertion->event);
         fl_status status = run_op(replay, &place, &op, error);
         if (status != FL_OK)
             return add_place(replay, insertion->event, status, error);
@@ -331,6 +333,10 @@ fl_status fl_replay_event(fl_replay *replay, fl_error *error)
         struct place place = {event, false};
         fl_op op;
         fl_columns_op(columns, event, &op);
+        if (replay->plays_record) {
+            fl_device_recorded_seek(replay->device, replay->unanswered, event);
+            replay->unanswered = event + 1;
+        }
         status = run_op(replay, &place, &op, error);
     }
     if (status != FL_OK)

@@ -60,11 +60,17 @@ static fl_status open_device(fl_replay *replay, fl_error *error)
                                     &replay->device_params, &replay->device_param_count, error);
     if (status != FL_OK)
         return status;
+    replay->plays_record = ops->needs_record;
+    if (replay->plays_record)
+        status = fl_record_init(&replay->record, replay->host, replay->columns, error);
+    if (status != FL_OK)
+        return status;
     fl_device_env env = {
         .host = replay->host,
         .capacity_bytes = options->capacity_bytes,
         .total_bytes = options->total_bytes,
         .params = replay->device_params,
+        .record = replay->plays_record ? &replay->record.view : NULL,
     };
     return fl_device_open(ops, &env, &replay->device, error);
 }
@@ -136,6 +142,7 @@ static fl_status find_range(fl_replay *replay, fl_error *error)
     replay->columns = fl_trace_columns(trace, device);
     replay->insertions = fl_trace_insertions(trace, device, &replay->insertion_count);
     replay->event = options->first_event;
+    replay->unanswered = options->first_event;
     replay->end_event = end;
     while (replay->next_insertion < replay->insertion_count &&
            replay->insertions[replay->next_insertion].event < replay->event)
@@ -202,6 +209,7 @@ void fl_replay_close(fl_replay *replay)
     fl_delete(host, replay->policy_params,
               replay->policy_param_count * sizeof *replay->policy_params);
     fl_delete(host, replay->fates, replay->fate_count);
+    fl_record_deinit(&replay->record, host);
     fl_vector_deinit(host, &replay->changes);
     fl_delete(host, replay, sizeof *replay);
 }

@@ -3,6 +3,7 @@
 #define FL_REPLAY_REPLAY_H
 
 #include "base/vector.h"
+#include "replay/record.h"
 #include "trace/trace.h"
 
 #include <fraglab/replay.h>
@@ -36,6 +37,9 @@ struct fl_replay {
     bool has_ended;
 
     fl_device *device;
+    bool plays_record; /* the device has to be told which events an op may use */
+    fl_record record;
+    uint64_t unanswered; /* the event after the last op that was in the trace */
     fl_param_value *device_params, *policy_params;
     size_t device_param_count, policy_param_count;
     const fl_policy_ops *policy;

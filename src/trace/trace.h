@@ -107,6 +107,12 @@ static inline bool fl_kind_has_text(uint8_t kind)
     return kind == FL_OP_MARK || kind == FL_OP_CONFIGURE;
 }
 
+/* Does this kind of event record a step with the device? */
+static inline bool fl_kind_is_segment(uint8_t kind)
+{
+    return kind >= FL_EVENT_SEGMENT_ALLOC && kind <= FL_EVENT_SEGMENT_UNMAP;
+}
+
 /* The op of an event; for kinds from FL_EVENT_OUTCOMES on there is nothing to ask. */
 static inline void fl_columns_op(const fl_columns *columns, uint64_t index, fl_op *ret_op)
 {

@@ -1,0 +1,114 @@
+/* Replays a history over its own record and gives a verdict. */
+#include "rebuild/compare.h"
+#include "rebuild/explain.h"
+#include "rebuild/rebuild.h"
+#include "replay/replay.h"
+
+struct verify {
+    fl_trace *trace;
+    size_t device;
+    const fl_profile *profile;
+    fl_replay_options options;
+    fl_replay *replay;
+    fl_compare compare;
+    fl_verdict verdict;
+};
+
+/* Words for the first difference, as soon as it is there: later the state has moved on. */
+static fl_status explain_first(struct verify *verify, fl_error *error)
+{
+    if (verify->compare.differences == 0 || verify->verdict.has_difference)
+        return FL_OK;
+    verify->verdict.has_difference = true;
+    return fl_explain_miss(&verify->compare.first, verify->trace, verify->device, verify->replay,
+                           verify->replay->options.profile, &verify->replay->settings,
+                           &verify->verdict.first_difference, error);
+}
+
+static fl_status verify_watch(void *user, const fl_view *view, fl_error *error)
+{
+    struct verify *verify = user;
+    fl_compare_view(&verify->compare, view);
+    return explain_first(verify, error);
+}
+
+static void count_inferred(struct verify *verify)
+{
+    size_t count;
+    const fl_insertion *list = fl_trace_insertions(verify->trace, verify->device, &count);
+    for (size_t i = 0; i < count; i++) {
+        verify->verdict.inferred_trims += list[i].op.kind == FL_OP_TRIM;
+        verify->verdict.inferred_completions += list[i].op.kind == FL_OP_FREE_DONE;
+    }
+}
+
+/* A replay that has left the record may come to an op that makes no sense to its policy; then what
+ * is left counts as different.  Before the first difference it is a failure. */
+static fl_status run_replay(struct verify *verify, fl_error *error)
+{
+    fl_error why = {0};
+    fl_status status = fl_replay_run(verify->replay, &why);
+    if (status == FL_OK) {
+        fl_compare_catch_up(&verify->compare, verify->compare.columns->count);
+        status = explain_first(verify, error);
+        if (status == FL_OK)
+            status = fl_compare_final_state(&verify->compare, verify->replay, error);
+        return status == FL_OK ? explain_first(verify, error) : status;
+    }
+    if (status == FL_ERR_RESOURCE || verify->compare.differences == 0) {
+        fl_fail(error, status, "%s", why.text);
+        if (why.hint[0] != '\0')
+            fl_hint(error, "%s", why.hint);
+        return status;
+    }
+    fl_compare_abandon(&verify->compare, verify->replay->event);
+    return FL_OK;
+}
+
+static void fill_verdict(struct verify *verify)
+{
+    fl_verdict *verdict = &verify->verdict;
+    const fl_compare *compare = &verify->compare;
+    for (size_t i = 0; i < FL_DECISION_COUNT; i++)
+        verdict->decisions[i] = compare->tallies[i];
+    for (size_t i = 0; i < FL_CAUSE_COUNT; i++)
+        verdict->releases_by_cause[i] = compare->releases_by_cause[i];
+    verdict->is_complete = true;
+    if (!verdict->has_difference)
+        verdict->profiles[verdict->profile_count++] = verify->replay->options.profile;
+    count_inferred(verify);
+}
+
+static fl_status verify_run(struct verify *verify, const fl_host *host, fl_error *error)
+{
+    fl_status status = fl_record_options(verify->trace, verify->device, verify->profile, host,
+                                         &verify->options, error);
+    if (status != FL_OK)
+        return status;
+    verify->options.watch = verify_watch;
+    verify->options.user = verify;
+    fl_compare_init(&verify->compare, host, verify->trace, verify->device);
+    status = fl_replay_open(verify->trace, &verify->options, &verify->replay, error);
+    if (status == FL_OK)
+        status = run_replay(verify, error);
+    if (status == FL_OK)
+        fill_verdict(verify);
+    fl_replay_close(verify->replay);
+    return status;
+}
+
+fl_status fl_verify(fl_trace *trace, size_t device, const fl_profile *profile, const fl_host *host,
+                    fl_verdict *ret_verdict, fl_error *error)
+{
+    if (fl_trace_format(trace) == FL_FORMAT_SCRIPT)
+        return fl_fail(error, FL_ERR_USAGE, "%s: a script records no decisions to compare with",
+                       fl_trace_path(trace));
+    fl_status status = fl_rebuild(trace, device, profile, error);
+    if (status != FL_OK)
+        return status;
+    struct verify verify = {.trace = trace, .device = device, .profile = profile};
+    status = verify_run(&verify, host != NULL ? host : fl_host_default(), error);
+    if (status == FL_OK)
+        *ret_verdict = verify.verdict;
+    return status;
+}
