@@ -6,9 +6,10 @@
  * - An empty_cache waits for everything pending and gives back every idle segment; less than that
  *   was collection or release of oversize blocks for a request.
  * - A request that the cache could have served never reaches the device.
- * - Where both readings lead to the same state, the device decides: had it been full, that is, if
- *   what was reserved and what the request took exceed the most ever reserved, then the request
- *   released; else it was an empty_cache. */
+ * - The stack recorded with a release is the request's only where the request released.
+ * - Where there are no stacks and both readings lead to the same state, the device decides: if what
+ *   was reserved and what the request took exceed the most ever reserved, then the device was full
+ *   and the request released; else it was an empty_cache. */
 #include "rebuild/burst.h"
 
 static bool is_outcome(const fl_columns *columns, uint64_t event)
@@ -56,6 +57,16 @@ static void add_outcome(fl_burst *burst, const fl_columns *columns, uint64_t eve
     }
 }
 
+static fl_origin find_origin(const fl_burst *burst, const fl_columns *columns)
+{
+    if (!burst->is_request || burst->first_release == UINT64_MAX || columns->stack == NULL)
+        return FL_ORIGIN_UNKNOWN;
+    uint32_t own = columns->stack[burst->end], seen = columns->stack[burst->first_release];
+    if (own == FL_NONE || seen == FL_NONE)
+        return FL_ORIGIN_UNKNOWN;
+    return own == seen ? FL_ORIGIN_REQUEST : FL_ORIGIN_OTHER;
+}
+
 bool fl_burst_find(const fl_columns *columns, uint64_t from, fl_burst *ret_burst)
 {
     uint64_t event = from;
@@ -75,6 +86,7 @@ bool fl_burst_find(const fl_columns *columns, uint64_t from, fl_burst *ret_burst
     burst.end = event;
     burst.is_request = event < columns->count && columns->kind[event] == FL_OP_ALLOC;
     burst.is_refused = burst.is_request && (columns->flags[event] & FL_EVENT_OOM);
+    burst.origin = find_origin(&burst, columns);
     *ret_burst = burst;
     return true;
 }
@@ -129,8 +141,9 @@ size_t fl_burst_readings(const fl_burst *burst, const fl_burst_facts *facts,
     }
     if (!has_release || !may_be_trim(burst, facts))
         return list_own(burst, facts, ret_readings);
-    bool is_trim = (facts != NULL && facts->is_usable) || is_served_from_cache(burst) ||
-                   had_room(burst, facts);
+    bool is_trim = burst->origin == FL_ORIGIN_OTHER ||
+                   (burst->origin == FL_ORIGIN_UNKNOWN && had_room(burst, facts)) ||
+                   is_served_from_cache(burst) || (facts != NULL && facts->is_usable);
     if (is_trim) {
         ret_readings[0] = FL_READING_TRIM;
         return 1 + list_own(burst, facts, ret_readings + 1);

@@ -16,6 +16,10 @@ typedef enum fl_reading {
     FL_READING_COUNT
 } fl_reading;
 
+/* Whose stack the first release carries.  A request that releases has its own stack recorded with
+ * the release; empty_cache has its own, or the segment's is taken. */
+typedef enum fl_origin { FL_ORIGIN_UNKNOWN, FL_ORIGIN_REQUEST, FL_ORIGIN_OTHER } fl_origin;
+
 typedef struct fl_burst {
     uint64_t begin, end; /* half open; `end` is the event it leads to, or the number of events */
     bool is_request;     /* `end` is a request */
@@ -25,6 +29,7 @@ typedef struct fl_burst {
     uint64_t first_release, last_release, first_taken, last_taken; /* events; UINT64_MAX: none */
     uint64_t released_segments;                                    /* whole ones */
     uint64_t taken_bytes;
+    fl_origin origin;
 } fl_burst;
 
 /* What is known at its begin from the replay that runs alongside. */
