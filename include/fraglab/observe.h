@@ -14,9 +14,9 @@ extern "C" {
 
 /* Valid during the call only. */
 typedef struct fl_view {
-    uint64_t event;          /* its number in the trace */
-    bool is_inferred;        /* an op that is not in the file */
-    int64_t time_us;         /* FL_TIME_UNKNOWN where not recorded */
+    uint64_t event;   /* its number in the trace */
+    bool is_inferred; /* an op that is not in the file */
+    int64_t time_us;  /* FL_TIME_UNKNOWN where not recorded */
     uint32_t stack;
     const fl_op *op;
     const fl_result *result;

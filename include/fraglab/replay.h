@@ -15,20 +15,20 @@ extern "C" {
 typedef enum fl_on_oom { FL_ON_OOM_STOP, FL_ON_OOM_SKIP } fl_on_oom;
 
 typedef struct fl_replay_options {
-    const fl_host *host;          /* NULL: the default host */
-    const fl_policy_ops *policy;  /* NULL: torch */
-    const char *policy_params;    /* `key=value,...` or NULL */
-    const fl_profile *profile;    /* FL_CAN_SETTINGS policies; NULL: the newest known */
-    const char *conf;             /* settings text, or NULL: none */
-    double fraction;              /* < 0: none */
-    const fl_device_ops *device;  /* NULL: sim */
+    const fl_host *host;         /* NULL: the default host */
+    const fl_policy_ops *policy; /* NULL: torch */
+    const char *policy_params;   /* `key=value,...` or NULL */
+    const fl_profile *profile;   /* FL_CAN_SETTINGS policies; NULL: the newest known */
+    const char *conf;            /* settings text, or NULL: none */
+    double fraction;             /* < 0: none */
+    const fl_device_ops *device; /* NULL: sim */
     const char *device_params;
-    uint64_t capacity_bytes;      /* FL_UNLIMITED: no limit */
-    uint64_t total_bytes;         /* 0: the same */
-    size_t trace_device;          /* which device's events */
+    uint64_t capacity_bytes;         /* FL_UNLIMITED: no limit */
+    uint64_t total_bytes;            /* 0: the same */
+    size_t trace_device;             /* which device's events */
     uint64_t first_event, end_event; /* half open; both 0: all */
     fl_on_oom on_oom;
-    bool check_every_op;          /* run the policy's check after each op; slow */
+    bool check_every_op; /* run the policy's check after each op; slow */
     /* After every op, and now and then (progress).  Either may be NULL.  `watch` may return a
      * status other than FL_OK to end the replay with it. */
     fl_status (*watch)(void *user, const fl_view *view, fl_error *error);
@@ -47,8 +47,8 @@ typedef struct fl_oom {
 typedef struct fl_replay_summary {
     uint64_t events; /* taken from the trace */
     uint64_t allocs, frees;
-    uint64_t ooms;   /* requests that failed, whatever the reason */
-    fl_totals peak;  /* each the peak of its own */
+    uint64_t ooms;  /* requests that failed, whatever the reason */
+    fl_totals peak; /* each the peak of its own */
     fl_totals end;
     uint64_t peak_reserved_event, peak_allocated_event;
     uint64_t driver_malloc, driver_free, driver_map, driver_unmap;
