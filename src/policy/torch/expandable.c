@@ -57,8 +57,7 @@ static torch_step expandable_create(torch *st, struct torch_segment *segment, si
         expandable_roll_back(st, segment, first, slot);
         if (answer == FL_ANSWER_FULL)
             return STEP_NO;
-        fl_fail(st->error, FL_ERR_UNAVAILABLE, "the device failed to make a page");
-        return STEP_BROKEN;
+        return torch_device_broke(st);
     }
     return STEP_YES;
 }
@@ -82,10 +81,8 @@ static torch_step expandable_map_pages(torch *st, uint32_t block_index, uint64_t
         return step;
     for (size_t slot = first; slot < end; slot++) {
         if (fl_device_map(st->device, segment->address + slot * page, page,
-                          segment->pages.items[slot]) != FL_ANSWER_OK) {
-            fl_fail(st->error, FL_ERR_UNAVAILABLE, "the device failed to map a page");
-            return STEP_BROKEN;
-        }
+                          segment->pages.items[slot]) != FL_ANSWER_OK)
+            return torch_device_broke(st);
     }
     *ret_mapped = (end - first) * page;
     return STEP_YES;
@@ -97,10 +94,8 @@ static torch_step expandable_unmap_pages(torch *st, const struct torch_segment *
     for (size_t slot = first; slot < end; slot++) {
         uint64_t address = segment->address + slot * segment->page;
         if (fl_device_unmap(st->device, address, segment->page) != FL_ANSWER_OK ||
-            fl_device_page_free(st->device, segment->pages.items[slot]) != FL_ANSWER_OK) {
-            fl_fail(st->error, FL_ERR_UNAVAILABLE, "the device failed to unmap a page");
-            return STEP_BROKEN;
-        }
+            fl_device_page_free(st->device, segment->pages.items[slot]) != FL_ANSWER_OK)
+            return torch_device_broke(st);
     }
     return STEP_YES;
 }
@@ -199,8 +194,12 @@ static torch_step expandable_reserve(torch *st, const struct torch_request *requ
     if (st->profile->small_range_is_dropped && size < request->rounded)
         return STEP_NO;
     uint64_t address;
-    if (fl_device_reserve(st->device, size, request->stream, &address) != FL_ANSWER_OK) {
-        fl_fail(st->error, FL_ERR_UNAVAILABLE, "the device has no range of %llu bytes left",
+    fl_answer answer = fl_device_reserve(st->device, size, request->stream, &address);
+    if (answer == FL_ANSWER_ERROR)
+        return torch_device_broke(st);
+    if (answer == FL_ANSWER_FULL) {
+        /* The driver's own failure, not an out-of-memory (11.6). */
+        fl_fail(st->error, FL_ERR_UNAVAILABLE, "no address range of %llu bytes is left",
                 (unsigned long long)size);
         return STEP_BROKEN;
     }
@@ -296,10 +295,8 @@ static torch_step expandable_drop(torch *st, uint32_t index)
         expandable_change(st, block, FL_CHANGE_UNRESERVE, block->address, block->size);
     torch_unmapped_remove(st, index);
     struct torch_segment *segment = &st->segments.items[block->segment];
-    if (fl_device_unreserve(st->device, segment->address, segment->size) != FL_ANSWER_OK) {
-        fl_fail(st->error, FL_ERR_INTERNAL, "the device does not know a range of ours");
-        return STEP_BROKEN;
-    }
+    if (fl_device_unreserve(st->device, segment->address, segment->size) != FL_ANSWER_OK)
+        return torch_device_broke(st);
     fl_vector_deinit(st->host, &segment->pages);
     torch_tell(st, &change);
     torch_block_drop(st, index);

@@ -23,10 +23,8 @@ static torch_step release_block(torch *st, uint32_t index)
     };
     st->stats.device_frees++;
     torch_tell(st, &change);
-    if (fl_device_release(st->device, block->address, block->size) != FL_ANSWER_OK) {
-        fl_fail(st->error, FL_ERR_INTERNAL, "the device does not know a segment of ours");
-        return STEP_BROKEN;
-    }
+    if (fl_device_release(st->device, block->address, block->size) != FL_ANSWER_OK)
+        return torch_device_broke(st);
     st->held -= block->size;
     if (pool->owner != FL_NONE) {
         struct torch_private *owner = &st->privates.items[pool->owner];

@@ -30,10 +30,8 @@ static torch_step request_segment(torch *st, const struct torch_request *request
         .size = request->segment,
     };
     fl_answer answer = fl_device_acquire(st->device, request->segment, request->stream, &address);
-    if (answer == FL_ANSWER_ERROR) {
-        fl_fail(st->error, FL_ERR_UNAVAILABLE, "the device failed to give a segment");
-        return STEP_BROKEN;
-    }
+    if (answer == FL_ANSWER_ERROR)
+        return torch_device_broke(st);
     if (answer == FL_ANSWER_FULL) {
         torch_tell(st, &change);
         return STEP_NO;

@@ -251,6 +251,13 @@ static inline bool torch_is_within_limit(const torch *st, const struct torch_req
            (fl_add(st->held, request->segment, &wanted) && wanted <= st->limit);
 }
 
+/* The device answered with an error, not with a refusal. */
+static inline torch_step torch_device_broke(const torch *st)
+{
+    fl_device_failure(st->device, st->error);
+    return STEP_BROKEN;
+}
+
 /* ---- block.c ------------------------------------------------------------------------------- */
 
 /* A new object (FL_NONE, with the error filled, if the host has no memory).  Invalidates pointers
