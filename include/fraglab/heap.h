@@ -137,6 +137,14 @@ typedef struct fl_segment_view {
     uint64_t address, size;
 } fl_segment_view;
 
+/* Where a walk goes: segments and mapped runs by address, each followed by its blocks, which tile
+ * it. */
+typedef struct fl_walk {
+    void (*segment)(void *user, const fl_segment_view *segment);
+    void (*block)(void *user, const fl_block_view *block);
+    void *user;
+} fl_walk;
+
 /* What no rule determines.  Simulated for what-if, played from the record for verify. */
 typedef struct fl_oracle {
     /* Has the event with this number (0, 1, 2, ... in order of recording) completed? */

@@ -70,12 +70,6 @@ typedef struct fl_facts {
     const fl_refusal *refusal; /* NULL: nothing was refused so far */
 } fl_facts;
 
-typedef struct fl_walk {
-    void (*segment)(void *user, const fl_segment_view *segment);
-    void (*block)(void *user, const fl_block_view *block);
-    void *user;
-} fl_walk;
-
 /* A block that is live before the first op; for `adopt`. */
 typedef struct fl_start fl_start;
 

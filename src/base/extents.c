@@ -1,5 +1,7 @@
 #include "base/extents.h"
 
+#include <assert.h>
+
 /* Links are index + 1, so that zeroed memory is an empty set. */
 static struct fl_extent_node *extents_node(const fl_extents *set, uint32_t link)
 {
@@ -237,6 +239,14 @@ bool fl_extents_remove(fl_extents *set, uint64_t address, fl_extent *ret_extent)
     set->count--;
     extents_refresh_gap(set, address);
     return true;
+}
+
+void fl_extents_resize(fl_extents *set, uint64_t address, uint64_t size)
+{
+    struct fl_extent_node *node = extents_node(set, extents_floor_link(set, address));
+    assert(node->extent.address == address);
+    node->extent.size = size;
+    extents_refresh_gap(set, address + size);
 }
 
 bool fl_extents_floor(const fl_extents *set, uint64_t address, fl_extent *ret_extent)

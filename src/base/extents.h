@@ -46,6 +46,9 @@ bool fl_extents_insert(const fl_host *host, fl_extents *set, fl_extent extent, f
  * NULL. */
 bool fl_extents_remove(fl_extents *set, uint64_t address, fl_extent *ret_extent);
 
+/* Gives the extent that begins at `address` another size > 0, with which it overlaps no other. */
+void fl_extents_resize(fl_extents *set, uint64_t address, uint64_t size);
+
 /* The last extent that begins at or below `address`, or the first at or above; false: none. */
 bool fl_extents_floor(const fl_extents *set, uint64_t address, fl_extent *ret_extent);
 bool fl_extents_ceiling(const fl_extents *set, uint64_t address, fl_extent *ret_extent);

@@ -118,10 +118,10 @@ static bool recorded_read_map(struct fl_device_state *state, struct recorded_rea
     fl_add(known->mapped_bytes, event->size, &known->mapped_bytes);
     if (event->size <= range.size - depth)
         return true;
-    fl_extents_remove(&reading->ranges, range.address, NULL);
-    if (!fl_extents_overlap(&reading->ranges, range.address, depth + event->size))
-        range.size = depth + event->size;
-    return fl_extents_insert(state->host, &reading->ranges, range, error);
+    uint64_t end = range.address + range.size, wanted = depth + event->size;
+    if (!fl_extents_overlap(&reading->ranges, end, wanted - range.size))
+        fl_extents_resize(&reading->ranges, range.address, wanted);
+    return true;
 }
 
 static void recorded_read_unmap(struct recorded_reading *reading, const fl_recorded_event *event)

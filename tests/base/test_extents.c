@@ -74,6 +74,24 @@ static void the_lowest_gap_that_holds_the_size_is_taken(void **state)
     fl_extents_deinit(fl_host_default(), &set);
 }
 
+static void another_size_moves_the_gap_behind(void **state)
+{
+    (void)state;
+    fl_extents set = {0};
+    fl_extent extent;
+    add(&set, 0, 10);
+    add(&set, 20, 10);
+    fl_extents_resize(&set, 0, 4);
+    assert_int_equal(fl_extents_lowest_fit(&set, 16), 4);
+    fl_extents_resize(&set, 0, 20);
+    assert_int_equal(fl_extents_lowest_fit(&set, 1), 30);
+    fl_extents_resize(&set, 20, 100);
+    assert_int_equal(fl_extents_lowest_fit(&set, 1), 120);
+    assert_true(fl_extents_floor(&set, 19, &extent));
+    assert_int_equal(extent.size, 20);
+    fl_extents_deinit(fl_host_default(), &set);
+}
+
 /* One byte per address says whether it is taken; the set must agree after every step. */
 enum { SPACE = 400, STEPS = 40000 };
 
@@ -164,6 +182,7 @@ int main(void)
         cmocka_unit_test(neighbours_are_found_on_both_sides),
         cmocka_unit_test(touching_is_not_overlapping),
         cmocka_unit_test(the_lowest_gap_that_holds_the_size_is_taken),
+        cmocka_unit_test(another_size_moves_the_gap_behind),
         cmocka_unit_test(random_steps_agree_with_a_map_of_bytes),
         cmocka_unit_test(ascending_addresses_keep_the_tree_flat),
         cmocka_unit_test(a_host_without_memory_leaves_the_set_as_it_was),
