@@ -2,8 +2,6 @@
  * later initialiser of the same field wins, so a row reads as "as before, but". */
 #include "rules/profile.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* clang-format off */
@@ -74,26 +72,45 @@ const char *fl_profile_release(const fl_profile *profile)
     return profile->release;
 }
 
-/* Reads `MAJOR.MINOR[.PATCH]` and lets a local or pre-release suffix pass (`+cu128`, `a0`, `rc1`);
- * the number of parts, or 0. */
+/* Reads digits; what follows them, or NULL where there are none.  Beyond 9999 is all the same. */
+static const char *profile_read_part(const char *text, unsigned *ret_part)
+{
+    if (*text < '0' || *text > '9')
+        return NULL;
+    unsigned part = 0;
+    for (; *text >= '0' && *text <= '9'; text++)
+        if (part < 10000)
+            part = part * 10 + (unsigned)(*text - '0');
+    *ret_part = part;
+    return text;
+}
+
+/* What may follow the numbers: `a0`, `rc1`, `.post1`, `.dev20250101`, `+cu128`. */
+static bool profile_is_suffix(const char *text)
+{
+    static const char *const marks[] = {"a", "b", "rc", ".post", ".dev"};
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        size_t length = strlen(marks[i]);
+        if (strncmp(text, marks[i], length) == 0)
+            text += length + strspn(text + length, "0123456789");
+    }
+    return *text == '\0' || (*text == '+' && text[1] != '\0');
+}
+
+/* Reads `MAJOR.MINOR[.PATCH]` with or without a suffix; the number of parts, 0 where it is none. */
 static int profile_read_version(const char *text, unsigned parts[3])
 {
     int count = 0;
-    while (count < 3) {
-        char *end;
-        if (*text < '0' || *text > '9')
-            return 0;
-        unsigned long part = strtoul(text, &end, 10);
-        if (part > 9999)
-            return 0;
-        parts[count++] = (unsigned)part;
-        text = end;
+    for (const char *part = text; count < 3; part = text + 1) {
+        const char *rest = profile_read_part(part, &parts[count]);
+        if (rest == NULL)
+            break;
+        text = rest;
+        count++;
         if (*text != '.')
             break;
-        text++;
     }
-    bool has_suffix = *text == '+' || strncmp(text, "a", 1) == 0 || strncmp(text, "rc", 2) == 0;
-    return count >= 2 && (*text == '\0' || has_suffix) ? count : 0;
+    return count >= 2 && profile_is_suffix(text) ? count : 0;
 }
 
 /* The newest row of a minor release, or the one of that patch level if there is one. */
@@ -124,7 +141,7 @@ fl_status fl_profile_find(const char *version, const fl_profile **ret_profile, b
     int count = profile_read_version(version, parts);
     const fl_profile *newest = &profiles[PROFILE_COUNT - 1];
     if (count == 0) {
-        fl_fail(error, FL_ERR_USAGE, "'%s' is not a PyTorch version", version);
+        fl_fail(error, FL_ERR_USAGE, "'%.60s' is not a PyTorch version", version);
         fl_hint(error, "expected one from %s to %s, such as 2.9 or 2.9.1", profiles[0].release,
                 newest->release);
         return FL_ERR_USAGE;
@@ -132,14 +149,14 @@ fl_status fl_profile_find(const char *version, const fl_profile **ret_profile, b
     bool exact;
     const fl_profile *profile = profile_match(parts, count == 3, &exact);
     if (profile == NULL) {
-        fl_fail(error, FL_ERR_USAGE, "no rules for PyTorch %s are known", version);
+        fl_fail(error, FL_ERR_USAGE, "no rules for PyTorch %.60s are known", version);
         fl_hint(error, "known are %s to %s", profiles[0].release, newest->release);
         return FL_ERR_USAGE;
     }
     if (!profile->is_replayed) {
         const fl_profile *known = fl_profile_newest();
-        fl_fail(error, FL_ERR_UNAVAILABLE, "this build knows %u.%u, not PyTorch %s", known->major,
-                known->minor, version);
+        fl_fail(error, FL_ERR_UNAVAILABLE, "this build knows %u.%u, not PyTorch %.60s",
+                known->major, known->minor, version);
         fl_hint(error, "--torch %u.%u", known->major, known->minor);
         return FL_ERR_UNAVAILABLE;
     }

@@ -23,7 +23,7 @@ static inline unsigned fl_division_slot(uint64_t size)
 }
 
 /* A request rounded to `divisions` steps between powers of two. */
-uint64_t fl_round_to_divisions(uint64_t size, uint32_t divisions);
+uint64_t fl_round_to_divisions(uint64_t size, uint64_t divisions);
 
 /* The rounded request R (4.1); UINT64_MAX where it would not fit. */
 static inline uint64_t fl_round_size(const fl_profile *profile, const fl_settings *settings,
@@ -31,10 +31,10 @@ static inline uint64_t fl_round_size(const fl_profile *profile, const fl_setting
 {
     if (size < FL_MIN_BLOCK)
         return FL_MIN_BLOCK;
-    uint32_t divisions = settings->divisions[fl_division_slot(size)];
+    uint64_t divisions = settings->divisions[fl_division_slot(size)];
     if (divisions == 1 && profile->one_division_unrounded && size > FL_MIN_BLOCK)
         return size;
-    if (divisions > 1 && size / divisions >= FL_MIN_BLOCK && size > FL_MIN_BLOCK * divisions)
+    if (divisions > 1 && size > FL_MIN_BLOCK * divisions) /* wraps around in PyTorch, too */
         return fl_round_to_divisions(size, divisions);
     return fl_round_up(size, FL_MIN_BLOCK);
 }
