@@ -1,0 +1,360 @@
+/* info FILE: what is in it, without replaying. */
+#include "cli/envelope.h"
+#include "cli/memory.h"
+#include "cli/setup.h"
+#include "cli/survey.h"
+
+#include <fraglab/units.h>
+
+#include <inttypes.h>
+#include <string.h>
+
+#define FRAMES_SHOWN 4 /* of a stack, in text */
+
+static const char *const format_words[FL_FORMAT_COUNT] = {
+    [FL_FORMAT_SCRIPT] = "script",
+    [FL_FORMAT_SNAPSHOT] = "snapshot",
+};
+
+static void describe_releases(const fl_trace *trace, char *buffer, size_t size)
+{
+    fl_release_range marks = fl_trace_releases(trace);
+    if (!marks.known)
+        snprintf(buffer, size, "not told");
+    else if (marks.first_major == marks.last_major && marks.first_minor == marks.last_minor)
+        snprintf(buffer, size, "%u.%u", marks.first_major, marks.first_minor);
+    else
+        snprintf(buffer, size, "%u.%u to %u.%u", marks.first_major, marks.first_minor,
+                 marks.last_major, marks.last_minor);
+}
+
+static void emit_releases(fl_emit *emit, const fl_trace *trace)
+{
+    fl_release_range marks = fl_trace_releases(trace);
+    char first[24], last[24];
+    if (!marks.known) {
+        fl_emit_pair(emit, "releases", NULL, fl_emit_null());
+        return;
+    }
+    snprintf(first, sizeof first, "%u.%u", marks.first_major, marks.first_minor);
+    snprintf(last, sizeof last, "%u.%u", marks.last_major, marks.last_minor);
+    fl_emit_object_begin(emit, "releases", NULL);
+    fl_emit_pair(emit, "first", NULL, fl_emit_text(first));
+    fl_emit_pair(emit, "last", NULL, fl_emit_text(last));
+    fl_emit_object_end(emit);
+}
+
+/* "linear.py:125 forward": the last part of the path is enough to know it again. */
+static size_t describe_frame(const fl_frame *frame, char *buffer, size_t size)
+{
+    const char *slash = strrchr(frame->file, '/');
+    const char *file = slash != NULL ? slash + 1 : frame->file;
+    int length = *file == '\0' ? snprintf(buffer, size, "%s", frame->name)
+                 : frame->line > 0
+                     ? snprintf(buffer, size, "%s:%u %s", file, frame->line, frame->name)
+                     : snprintf(buffer, size, "%s %s", file, frame->name);
+    return length > 0 && (size_t)length < size ? (size_t)length : size - 1;
+}
+
+/* The innermost frames that name a file, or the innermost ones where none does. */
+static void describe_stack(const fl_trace *trace, uint32_t stack, char *buffer, size_t size)
+{
+    size_t used = 0, shown = 0;
+    snprintf(buffer, size, "(no stack recorded)");
+    size_t depth = stack != FL_NONE ? fl_trace_stack_depth(trace, stack) : 0;
+    for (size_t i = 0; i < depth && shown < FRAMES_SHOWN && used + 8 < size; i++) {
+        fl_frame frame = fl_trace_stack_frame(trace, stack, i);
+        bool is_named = *frame.file != '\0' && strcmp(frame.file, "??") != 0;
+        if (!is_named && !(shown == 0 && i + 1 == depth))
+            continue;
+        if (shown++ > 0) {
+            memcpy(buffer + used, " < ", 3);
+            used += 3;
+        }
+        used += describe_frame(&frame, buffer + used, size - used);
+    }
+}
+
+static void emit_frames(fl_emit *emit, const fl_trace *trace, uint32_t stack)
+{
+    static const fl_emit_column columns[] = {
+        {"name", NULL, FL_EMIT_TEXT}, {"file", NULL, FL_EMIT_TEXT}, {"line", NULL, FL_EMIT_COUNT}};
+    fl_emit_table_begin(emit, "frames", NULL, columns, 3);
+    size_t depth = stack != FL_NONE ? fl_trace_stack_depth(trace, stack) : 0;
+    for (size_t i = 0; i < depth; i++) {
+        fl_frame frame = fl_trace_stack_frame(trace, stack, i);
+        const fl_emit_value cells[] = {fl_emit_text(frame.name), fl_emit_text(frame.file),
+                                       frame.line > 0 ? fl_emit_count(frame.line) : fl_emit_null()};
+        fl_emit_row(emit, cells);
+    }
+    fl_emit_table_end(emit);
+}
+
+static void emit_live(fl_session *session, const fl_trace *trace, const char *key,
+                      const fl_live *live)
+{
+    fl_emit *emit = session->emit;
+    fl_emit_object_begin(emit, key, NULL);
+    fl_emit_pair(emit, "event", NULL, fl_emit_count(live->event));
+    fl_emit_pair(emit, "live_bytes", NULL, fl_emit_bytes(live->bytes));
+    fl_emit_pair(emit, "live_blocks", NULL, fl_emit_count(live->blocks));
+    fl_emit_for(emit, FL_EMIT_FOR_PROGRAMS);
+    fl_emit_pair(emit, "stacks", NULL, fl_emit_count(live->holder_count));
+    fl_emit_list_begin(emit, "by_stack", NULL);
+    for (size_t i = 0; i < live->holder_count && i < session->options.top; i++) {
+        fl_emit_object_begin(emit, NULL, NULL);
+        fl_emit_pair(emit, "bytes", NULL, fl_emit_bytes(live->holders[i].bytes));
+        fl_emit_pair(emit, "blocks", NULL, fl_emit_count(live->holders[i].blocks));
+        emit_frames(emit, trace, live->holders[i].stack);
+        fl_emit_object_end(emit);
+    }
+    fl_emit_list_end(emit);
+    fl_emit_for(emit, FL_EMIT_FOR_PROGRAMS | FL_EMIT_FOR_TABLES);
+    fl_emit_object_end(emit);
+}
+
+static void emit_kinds(fl_emit *emit, const fl_survey *survey)
+{
+    fl_emit_object_begin(emit, "kinds", NULL);
+    for (size_t i = 0; i < FL_EVENT_KIND_END; i++) {
+        if (fl_survey_kind_name(i) != NULL)
+            fl_emit_pair(emit, fl_survey_kind_name(i), NULL, fl_emit_count(survey->kinds[i]));
+    }
+    fl_emit_pair(emit, "oom", NULL, fl_emit_count(survey->refused));
+    fl_emit_object_end(emit);
+}
+
+static void emit_device(fl_session *session, const fl_trace *trace, size_t device,
+                        const fl_survey *survey)
+{
+    fl_emit *emit = session->emit;
+    double span =
+        survey->has_times ? ((double)survey->last_us - (double)survey->first_us) / 1e6 : 0;
+    fl_emit_object_begin(emit, NULL, NULL);
+    fl_emit_pair(emit, "device", NULL, fl_emit_count(device));
+    fl_emit_pair(emit, "events", NULL, fl_emit_count(survey->events));
+    emit_kinds(emit, survey);
+    fl_emit_pair(emit, "streams", NULL, fl_emit_count(survey->stream_count));
+    fl_emit_pair(emit, "pools", NULL, fl_emit_count(survey->pool_count));
+    fl_emit_pair(emit, "complete", NULL, fl_emit_bool(survey->is_complete));
+    fl_emit_pair(emit, "has_history", NULL, fl_emit_bool(survey->events > 0));
+    fl_emit_pair(emit, "has_stacks", NULL, fl_emit_bool(survey->has_stacks));
+    fl_emit_pair(emit, "span_s", NULL, survey->has_times ? fl_emit_real(span) : fl_emit_null());
+    fl_emit_object_begin(emit, "final", NULL);
+    fl_emit_pair(emit, "segments", NULL, fl_emit_count(survey->segment_count));
+    fl_emit_pair(emit, "reserved_bytes", NULL, fl_emit_bytes(survey->reserved_bytes));
+    fl_emit_pair(emit, "live", NULL, fl_emit_count(survey->block_counts[FL_BLOCK_LIVE]));
+    fl_emit_pair(emit, "pending", NULL, fl_emit_count(survey->block_counts[FL_BLOCK_PENDING]));
+    fl_emit_pair(emit, "free", NULL, fl_emit_count(survey->block_counts[FL_BLOCK_FREE]));
+    fl_emit_object_end(emit);
+    emit_live(session, trace, "peak", &survey->peak);
+    emit_live(session, trace, "end", &survey->end);
+    fl_emit_object_end(emit);
+}
+
+static void text_kinds(fl_emit *emit, const fl_survey *survey)
+{
+    char text[400] = "";
+    size_t used = 0;
+    for (size_t i = 0; i <= FL_EVENT_KIND_END && used + 64 < sizeof text; i++) {
+        bool is_last = i == FL_EVENT_KIND_END;
+        uint64_t count = is_last ? survey->refused : survey->kinds[i];
+        char number[27];
+        if (count == 0)
+            continue;
+        fl_format_count(count, number, sizeof number);
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %s", used > 0 ? ", " : "",
+                                 number, is_last ? "oom" : fl_survey_kind_name(i));
+    }
+    fl_emit_pair(emit, "kinds", "of them", fl_emit_text(used > 0 ? text : "none"));
+}
+
+static void text_live(fl_session *session, const fl_trace *trace, const char *heading,
+                      const fl_live *live)
+{
+    static const fl_emit_column columns[] = {
+        {"bytes", "size", FL_EMIT_BYTES},
+        {"blocks", "blocks", FL_EMIT_COUNT},
+        {"stack", "allocated by", FL_EMIT_TEXT},
+    };
+    fl_emit *emit = session->emit;
+    bool is_told =
+        live->holder_count > 1 || (live->holder_count == 1 && live->holders[0].stack != FL_NONE);
+    if (!is_told || session->options.top == 0)
+        return;
+    fl_emit_line(emit, FL_EMIT_PLAIN, "%s", "");
+    fl_emit_table_begin(emit, "live", heading, columns, 3);
+    for (size_t i = 0; i < live->holder_count && i < session->options.top; i++) {
+        char stack[300];
+        describe_stack(trace, live->holders[i].stack, stack, sizeof stack);
+        const fl_emit_value cells[] = {fl_emit_bytes(live->holders[i].bytes),
+                                       fl_emit_count(live->holders[i].blocks), fl_emit_text(stack)};
+        fl_emit_row(emit, cells);
+    }
+    fl_emit_table_end(emit);
+}
+
+static void text_moment(fl_emit *emit, const char *label, const fl_live *live, bool has_event)
+{
+    char text[120], size[24], blocks[27], event[27];
+    fl_format_bytes(live->bytes, size, sizeof size);
+    fl_format_count(live->blocks, blocks, sizeof blocks);
+    fl_format_count(live->event, event, sizeof event);
+    snprintf(text, sizeof text, "%s in %s allocations%s%s", size, blocks,
+             has_event ? ", after event " : "", has_event ? event : "");
+    fl_emit_pair(emit, "live", label, fl_emit_text(text));
+}
+
+static void text_final(fl_emit *emit, const fl_survey *survey)
+{
+    char text[160], size[24];
+    fl_format_bytes(survey->reserved_bytes, size, sizeof size);
+    snprintf(text, sizeof text,
+             "%s in %zu segments: %" PRIu64 " blocks live, %" PRIu64 " pending, %" PRIu64 " free",
+             size, survey->segment_count, survey->block_counts[FL_BLOCK_LIVE],
+             survey->block_counts[FL_BLOCK_PENDING], survey->block_counts[FL_BLOCK_FREE]);
+    fl_emit_pair(emit, "final", "final state", fl_emit_text(text));
+}
+
+static void text_device(fl_session *session, const fl_trace *trace, size_t device,
+                        const fl_survey *survey)
+{
+    fl_emit *emit = session->emit;
+    char heading[32], span[40];
+    bool is_script = fl_trace_format(trace) == FL_FORMAT_SCRIPT;
+    snprintf(heading, sizeof heading, "device %zu", device);
+    fl_emit_object_begin(emit, "device", heading);
+    fl_emit_pair(emit, "events", "events", fl_emit_count(survey->events));
+    text_kinds(emit, survey);
+    fl_emit_pair(emit, "streams", "streams", fl_emit_count(survey->stream_count));
+    fl_emit_pair(emit, "pools", "pools", fl_emit_count(survey->pool_count));
+    const char *history = survey->events == 0  ? "not recorded"
+                          : survey->has_stacks ? "recorded, with stacks"
+                                               : "recorded, without stacks";
+    if (!is_script)
+        fl_emit_pair(emit, "history", "history", fl_emit_text(history));
+    fl_emit_pair(emit, "complete", "window",
+                 fl_emit_text(survey->is_complete ? "complete: from an empty allocator on"
+                                                  : "cut: its beginning is not in the file"));
+    snprintf(span, sizeof span, "%.3f s",
+             survey->has_times ? ((double)survey->last_us - (double)survey->first_us) / 1e6 : 0);
+    fl_emit_pair(emit, "span_s", "time", survey->has_times ? fl_emit_text(span) : fl_emit_null());
+    if (!is_script)
+        text_final(emit, survey);
+    text_moment(emit, "live at the peak", &survey->peak, true);
+    text_moment(emit, "live at the end", &survey->end, false);
+    text_live(session, trace, "who is live at the peak", &survey->peak);
+    text_live(session, trace, "who is live at the end", &survey->end);
+    fl_emit_object_end(emit);
+}
+
+static void emit_file(fl_session *session, const fl_trace *trace)
+{
+    fl_emit *emit = session->emit;
+    const fl_names *names = fl_trace_names(trace);
+    uint64_t capacity = fl_trace_capacity(trace);
+    const char *conf = fl_trace_conf(trace);
+    char releases[40];
+    describe_releases(trace, releases, sizeof releases);
+    fl_emit_for(emit, FL_EMIT_FOR_PEOPLE);
+    fl_emit_pair(emit, "file", "file", fl_emit_text(fl_trace_path(trace)));
+    fl_emit_pair(emit, "releases", "written by PyTorch", fl_emit_text(releases));
+    fl_emit_pair(emit, "conf", "settings",
+                 fl_emit_text(conf == NULL    ? "not told"
+                              : *conf == '\0' ? "default"
+                                              : conf));
+    fl_emit_for(emit, FL_EMIT_FOR_PROGRAMS);
+    fl_emit_pair(emit, "conf", NULL, fl_emit_text(conf));
+    fl_emit_for(emit, FL_EMIT_FOR_PEOPLE | FL_EMIT_FOR_PROGRAMS);
+    fl_emit_pair(emit, "format", "format", fl_emit_text(format_words[fl_trace_format(trace)]));
+    fl_emit_pair(emit, "capacity_bytes", "card",
+                 capacity != UINT64_MAX ? fl_emit_bytes(capacity) : fl_emit_null());
+    fl_emit_for(emit, FL_EMIT_FOR_PROGRAMS);
+    emit_releases(emit, trace);
+    fl_emit_list_begin(emit, "streams", NULL);
+    for (size_t i = 0; i < names->stream_count; i++)
+        fl_emit_item(emit, fl_emit_address(names->streams[i]));
+    fl_emit_list_end(emit);
+    fl_emit_list_begin(emit, "pools", NULL);
+    for (size_t i = 0; i < names->pool_count; i++) {
+        char pool[48];
+        snprintf(pool, sizeof pool, "%" PRIu64 ".%" PRIu64, names->pools[i].first,
+                 names->pools[i].second);
+        fl_emit_item(emit, fl_emit_text(pool));
+    }
+    fl_emit_list_end(emit);
+}
+
+/* The surveys come first: nothing is emitted before everything is known. */
+static fl_status info_devices(fl_session *session, const fl_trace *trace, size_t first,
+                              fl_survey *surveys, size_t count, fl_error *error)
+{
+    fl_emit *emit = session->emit;
+    for (size_t i = 0; i < count; i++) {
+        fl_status status = fl_survey_trace(&session->host, trace, first + i, &surveys[i], error);
+        if (status != FL_OK)
+            return status;
+    }
+    fl_envelope_begin(session);
+    fl_emit_pair(emit, "from", NULL, fl_emit_text(session->options.from));
+    fl_emit_pair(emit, "partial", NULL, fl_emit_bool(session->options.accepts_cut));
+    fl_emit_pair(emit, "top", NULL, fl_emit_count(session->options.top));
+    fl_envelope_end(session);
+    emit_file(session, trace);
+    fl_emit_for(emit, FL_EMIT_FOR_PROGRAMS | FL_EMIT_FOR_TABLES);
+    fl_emit_list_begin(emit, "devices", NULL);
+    for (size_t i = 0; i < count; i++)
+        emit_device(session, trace, first + i, &surveys[i]);
+    fl_emit_list_end(emit);
+    fl_emit_for(emit, FL_EMIT_FOR_PEOPLE);
+    for (size_t i = 0; i < count; i++)
+        text_device(session, trace, first + i, &surveys[i]);
+    return FL_OK;
+}
+
+static fl_status info_trace(fl_session *session, const fl_trace *trace, fl_error *error)
+{
+    size_t first = 0, count = fl_trace_device_count(trace);
+    uint64_t asked = session->options.trace_device;
+    if (asked != FL_NOT_GIVEN && asked >= count)
+        return fl_fail(error, FL_ERR_USAGE, "%s: there is no device %" PRIu64 ", the last is %zu",
+                       fl_trace_path(trace), asked, count > 0 ? count - 1 : 0);
+    if (asked != FL_NOT_GIVEN) {
+        first = (size_t)asked;
+        count = 1;
+    }
+    fl_survey *surveys = fl_cli_new(&session->host, count, sizeof *surveys, error);
+    if (surveys == NULL)
+        return FL_ERR_RESOURCE;
+    fl_status status = info_devices(session, trace, first, surveys, count, error);
+    for (size_t i = 0; i < count; i++)
+        fl_survey_deinit(&session->host, &surveys[i]);
+    fl_cli_delete(&session->host, surveys, count, sizeof *surveys);
+    return status;
+}
+
+static fl_status info_run(fl_session *session, fl_error *error)
+{
+    fl_trace *trace;
+    fl_status status = fl_session_read(session, &trace, error);
+    if (status != FL_OK)
+        return status;
+    status = info_trace(session, trace, error);
+    fl_trace_free(trace);
+    return status;
+}
+
+static const fl_option_group *const groups[] = {&fl_options_info, &fl_options_input,
+                                                &fl_options_common, NULL};
+
+const fl_command fl_command_info = {
+    .name = "info",
+    .summary = "what is in a file, without replaying it",
+    .synopsis = "info [options] FILE",
+    .help = "Shows what FILE holds: which PyTorch releases can have written it, its settings,\n"
+            "and for each device its events, whether they begin with an empty allocator, and\n"
+            "who is live at the peak and at the end, by the sizes that were asked for.",
+    .groups = groups,
+    .word_name = "file",
+    .run = info_run,
+};

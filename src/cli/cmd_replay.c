@@ -1,0 +1,279 @@
+/* replay FILE: runs the trace and says how it went. */
+#include "cli/envelope.h"
+#include "cli/setup.h"
+
+#include <fraglab/units.h>
+#include <fraglab/verify.h>
+
+#include <inttypes.h>
+#include <string.h>
+
+static void emit_totals(fl_emit *emit, const char *key, const fl_totals *totals)
+{
+    fl_emit_object_begin(emit, key, NULL);
+    fl_emit_pair(emit, "requested_bytes", NULL, fl_emit_bytes(totals->requested_bytes));
+    fl_emit_pair(emit, "allocated_bytes", NULL, fl_emit_bytes(totals->allocated_bytes));
+    fl_emit_pair(emit, "active_bytes", NULL, fl_emit_bytes(totals->active_bytes));
+    fl_emit_pair(emit, "reserved_bytes", NULL, fl_emit_bytes(totals->reserved_bytes));
+    fl_emit_object_end(emit);
+}
+
+static void emit_driver_calls(fl_emit *emit, const fl_replay_summary *summary)
+{
+    fl_emit_object_begin(emit, "driver_calls", NULL);
+    fl_emit_pair(emit, "malloc", NULL, fl_emit_count(summary->driver_malloc));
+    fl_emit_pair(emit, "free", NULL, fl_emit_count(summary->driver_free));
+    fl_emit_pair(emit, "map", NULL, fl_emit_count(summary->driver_map));
+    fl_emit_pair(emit, "unmap", NULL, fl_emit_count(summary->driver_unmap));
+    fl_emit_object_end(emit);
+}
+
+/* `has`: is there an answer?  Without one the value is null. */
+static fl_emit_value bytes_if(bool has, uint64_t bytes)
+{
+    return has ? fl_emit_bytes(bytes) : fl_emit_null();
+}
+
+static void emit_oom(fl_emit *emit, const fl_replay_summary *summary)
+{
+    const fl_oom *oom = &summary->oom;
+    const fl_refusal *refusal = &oom->refusal;
+    bool has = summary->has_oom, told = has && oom->has_refusal;
+    fl_emit_object_begin(emit, "oom", NULL);
+    fl_emit_pair(emit, "event", NULL, has ? fl_emit_count(oom->event) : fl_emit_null());
+    fl_emit_pair(emit, "requested_bytes", NULL, bytes_if(has, refusal->requested_bytes));
+    fl_emit_pair(emit, "rounded_bytes", NULL, bytes_if(told, refusal->rounded_bytes));
+    fl_emit_pair(emit, "segment_bytes", NULL, bytes_if(told, refusal->segment_bytes));
+    fl_emit_pair(emit, "device_free_bytes", NULL, bytes_if(told, refusal->device_free_bytes));
+    fl_emit_pair(emit, "free_in_cache_bytes", NULL, bytes_if(told, refusal->cached_free_bytes));
+    fl_emit_pair(emit, "largest_usable_bytes", NULL, fl_emit_null());
+    fl_emit_pair(emit, "message", NULL, fl_emit_null());
+    fl_emit_object_end(emit);
+}
+
+static void emit_record(fl_emit *emit, const fl_replay_summary *summary)
+{
+    fl_emit_for(emit, FL_EMIT_FOR_PROGRAMS | FL_EMIT_FOR_TABLES);
+    fl_emit_pair(emit, "events", NULL, fl_emit_count(summary->events));
+    fl_emit_pair(emit, "allocs", NULL, fl_emit_count(summary->allocs));
+    fl_emit_pair(emit, "frees", NULL, fl_emit_count(summary->frees));
+    emit_totals(emit, "peak", &summary->peak);
+    fl_emit_pair(emit, "peak_allocated_event", NULL, fl_emit_count(summary->peak_allocated_event));
+    fl_emit_pair(emit, "peak_reserved_event", NULL, fl_emit_count(summary->peak_reserved_event));
+    emit_totals(emit, "end", &summary->end);
+    emit_driver_calls(emit, summary);
+    fl_emit_pair(emit, "alloc_retries", NULL,
+                 summary->has_stats ? fl_emit_count(summary->stats.alloc_retries) : fl_emit_null());
+    fl_emit_pair(emit, "ooms", NULL, fl_emit_count(summary->ooms));
+    if (summary->has_oom) {
+        emit_oom(emit, summary);
+        return;
+    }
+    fl_emit_for(emit, FL_EMIT_FOR_PROGRAMS); /* a table keeps its columns */
+    fl_emit_pair(emit, "oom", NULL, fl_emit_null());
+    fl_emit_for(emit, FL_EMIT_FOR_TABLES);
+    emit_oom(emit, summary);
+}
+
+static void text_verdict(fl_emit *emit, const fl_replay_summary *summary)
+{
+    if (!summary->has_oom) {
+        fl_emit_line(emit, FL_EMIT_GOOD, "every request was served");
+        return;
+    }
+    const fl_refusal *refusal = &summary->oom.refusal;
+    char event[27], count[27], asked[24], card[24], cache[24];
+    fl_format_count(summary->oom.event, event, sizeof event);
+    fl_format_count(summary->ooms, count, sizeof count);
+    fl_format_bytes(refusal->requested_bytes, asked, sizeof asked);
+    fl_format_bytes(refusal->device_free_bytes, card, sizeof card);
+    fl_format_bytes(refusal->cached_free_bytes, cache, sizeof cache);
+    if (summary->ooms > 1)
+        fl_emit_line(emit, FL_EMIT_BAD, "%s requests were refused, the first at event %s: %s asked",
+                     count, event, asked);
+    else
+        fl_emit_line(emit, FL_EMIT_BAD, "out of memory at event %s: %s asked", event, asked);
+    if (summary->oom.has_refusal)
+        fl_emit_line(emit, FL_EMIT_PLAIN,
+                     "at that moment %s were free in the cache and %s on the card", cache, card);
+}
+
+static void text_totals(fl_emit *emit, const fl_replay_summary *summary)
+{
+    static const fl_emit_column columns[] = {
+        {"memory", "memory", FL_EMIT_TEXT},
+        {"peak_bytes", "peak", FL_EMIT_BYTES},
+        {"end_bytes", "end", FL_EMIT_BYTES},
+    };
+    const fl_totals *peak = &summary->peak, *end = &summary->end;
+    const struct {
+        const char *name;
+        uint64_t peak, end;
+    } rows[] = {
+        {"requested", peak->requested_bytes, end->requested_bytes},
+        {"allocated", peak->allocated_bytes, end->allocated_bytes},
+        {"active", peak->active_bytes, end->active_bytes},
+        {"reserved", peak->reserved_bytes, end->reserved_bytes},
+    };
+    fl_emit_table_begin(emit, "memory", NULL, columns, 3);
+    for (size_t i = 0; i < 4; i++) {
+        const fl_emit_value cells[] = {fl_emit_text(rows[i].name), fl_emit_bytes(rows[i].peak),
+                                       fl_emit_bytes(rows[i].end)};
+        fl_emit_row(emit, cells);
+    }
+    fl_emit_table_end(emit);
+}
+
+static void text_counts(fl_emit *emit, const fl_replay_summary *summary)
+{
+    char text[160], first[27], second[27], third[27];
+    fl_format_count(summary->allocs, first, sizeof first);
+    fl_format_count(summary->frees, second, sizeof second);
+    fl_format_count(summary->stats.alloc_retries, third, sizeof third);
+    int length = snprintf(text, sizeof text, "%s allocated, %s freed", first, second);
+    if (summary->has_stats)
+        snprintf(text + length, sizeof text - (size_t)length, ", %s retried", third);
+    fl_emit_pair(emit, "requests", "requests", fl_emit_text(text));
+    snprintf(text, sizeof text,
+             "%" PRIu64 " cudaMalloc, %" PRIu64 " cudaFree, %" PRIu64 " map, %" PRIu64 " unmap",
+             summary->driver_malloc, summary->driver_free, summary->driver_map,
+             summary->driver_unmap);
+    fl_emit_pair(emit, "driver", "driver", fl_emit_text(text));
+}
+
+static void emit_summary(fl_session *session, const fl_trace *trace, const fl_setup *setup,
+                         const fl_replay_summary *summary)
+{
+    fl_emit *emit = session->emit;
+    fl_envelope_begin(session);
+    fl_setup_emit_config(session, setup);
+    fl_envelope_end(session);
+    fl_emit_for(emit, FL_EMIT_FOR_PEOPLE);
+    text_verdict(emit, summary);
+    fl_emit_line(emit, FL_EMIT_PLAIN, "%s", "");
+    text_totals(emit, summary);
+    fl_emit_line(emit, FL_EMIT_PLAIN, "%s", "");
+    text_counts(emit, summary);
+    fl_setup_emit_text(session, trace, setup);
+    emit_record(emit, summary);
+}
+
+/* --decisions: lines go out as they come. */
+struct decisions {
+    fl_output *output;
+    fl_decision_log log;
+};
+
+static fl_status decisions_line(void *user, const char *line, fl_error *error)
+{
+    struct decisions *decisions = user;
+    FILE *file = decisions->output->file;
+    if (fputs(line, file) < 0 || fputc('\n', file) == EOF)
+        return fl_fail(error, FL_ERR_OUTPUT, "the decisions could not be written");
+    return FL_OK;
+}
+
+static fl_status decisions_watch(void *user, const fl_view *view, fl_error *error)
+{
+    struct decisions *decisions = user;
+    return fl_decision_log_view(&decisions->log, view, error);
+}
+
+/* The replay has one `user` for watcher and progress. */
+struct run {
+    fl_progress *progress;
+    struct decisions *decisions;
+};
+
+static fl_status run_watch(void *user, const fl_view *view, fl_error *error)
+{
+    struct run *run = user;
+    return decisions_watch(run->decisions, view, error);
+}
+
+static bool run_progress(void *user, uint64_t done, uint64_t total)
+{
+    struct run *run = user;
+    return fl_progress_tick(run->progress, done, total);
+}
+
+static fl_status run_replay(fl_session *session, const fl_trace *trace, const fl_setup *setup,
+                            fl_replay_summary *ret_summary, fl_error *error)
+{
+    bool has_log = session->options.wants_decisions;
+    struct decisions decisions = {&session->output,
+                                  {trace, setup->trace_device, NULL, decisions_line, &decisions}};
+    struct run run = {&session->progress, &decisions};
+    fl_replay_options options = fl_setup_replay_options(session, setup);
+    options.watch = has_log ? run_watch : NULL;
+    options.progress = run_progress;
+    options.user = &run;
+    fl_replay *replay;
+    fl_status status = fl_replay_open(trace, &options, &replay, error);
+    if (status != FL_OK)
+        return status;
+    decisions.log.replay = replay;
+    fl_progress_begin(&session->progress, "replaying");
+    status = fl_replay_run(replay, error);
+    fl_progress_end(&session->progress);
+    if (status == FL_OK)
+        fl_replay_get_summary(replay, ret_summary);
+    fl_replay_close(replay);
+    return status;
+}
+
+static fl_status replay_trace(fl_session *session, fl_trace *trace, fl_setup *setup,
+                              fl_error *error)
+{
+    fl_status status = fl_setup_from_trace(session, trace, setup, error);
+    if (status != FL_OK)
+        return status;
+    if (session->options.wants_decisions)
+        setup->on_oom = FL_ON_OOM_SKIP;
+    if (fl_trace_format(trace) != FL_FORMAT_SCRIPT)
+        status = fl_rebuild(trace, setup->trace_device, setup->recorded, error);
+    fl_replay_summary summary;
+    if (status == FL_OK)
+        status = run_replay(session, trace, setup, &summary, error);
+    if (status != FL_OK)
+        return status;
+    if (!session->options.wants_decisions)
+        emit_summary(session, trace, setup, &summary);
+    return session->options.fails_on_oom && summary.ooms > 0 ? FL_ERR_NO : FL_OK;
+}
+
+static fl_status replay_run(fl_session *session, fl_error *error)
+{
+    const fl_options *options = &session->options;
+    if (options->wants_decisions && strcmp(options->format, "text") != 0)
+        return fl_fail(error, FL_ERR_USAGE, "option '--decisions' writes text, not %s",
+                       options->format);
+    if (options->wants_decisions && options->on_oom != NULL && strcmp(options->on_oom, "stop") == 0)
+        return fl_fail(error, FL_ERR_USAGE, "option '--decisions' implies '--on-oom skip'");
+    fl_setup setup;
+    fl_status status = fl_setup_from_options(session, &setup, error);
+    if (status != FL_OK)
+        return status;
+    fl_trace *trace = NULL;
+    status = fl_session_read(session, &trace, error);
+    if (status == FL_OK)
+        status = replay_trace(session, trace, &setup, error);
+    fl_trace_free(trace);
+    return status;
+}
+
+static const fl_option_group *const groups[] = {&fl_options_replay, &fl_options_allocator,
+                                                &fl_options_input, &fl_options_common, NULL};
+
+const fl_command fl_command_replay = {
+    .name = "replay",
+    .summary = "run a trace through an allocator and show what it needed",
+    .synopsis = "replay [options] FILE",
+    .help = "Runs the requests of FILE through an allocator over a simulated card and says\n"
+            "whether all were served, what they needed at most and at the end, and how often\n"
+            "the driver was called.  Without options that is the allocator of the PyTorch\n"
+            "release that wrote the file, under the settings it had.",
+    .groups = groups,
+    .word_name = "file",
+    .run = replay_run,
+};

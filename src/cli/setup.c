@@ -1,0 +1,266 @@
+#include "cli/setup.h"
+
+#include "cli/suggest.h"
+
+#include <fraglab/units.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_SIZE     64
+#define NAMES_MOST    32
+#define PARAMS_MOST   32
+#define RELEASES_MOST 64
+
+static fl_status fail_unknown_policy(const char *name, fl_error *error)
+{
+    const char *names[NAMES_MOST + 1] = {NULL};
+    for (size_t i = 0; i < NAMES_MOST && fl_policy_at(i) != NULL; i++)
+        names[i] = fl_policy_at(i)->name;
+    fl_fail(error, FL_ERR_USAGE, "unknown policy '%s'", name);
+    fl_suggest(names, name, "", error);
+    return fl_hint(error, "policies stand in `fraglab list policies`");
+}
+
+static fl_status check_params(const fl_policy_ops *policy, const char *params, fl_error *error)
+{
+    fl_param_value values[PARAMS_MOST];
+    if (fl_param_count(policy->params) > PARAMS_MOST)
+        return FL_OK; /* the replay looks at them again */
+    fl_status status = fl_param_parse(policy->params, params, values, error);
+    if (status != FL_OK)
+        fl_prefix(error, "policy '%s'", policy->name);
+    return status;
+}
+
+/* A release, settings and a fraction mean nothing to an allocator that is not PyTorch's. */
+static fl_status check_policy_alone(const fl_options *options, const fl_policy_ops *policy,
+                                    fl_error *error)
+{
+    const char *extra = options->torch != NULL   ? "--torch"
+                        : options->conf != NULL  ? "--conf"
+                        : options->fraction >= 0 ? "--fraction"
+                                                 : NULL;
+    if (extra == NULL || (policy->capabilities & FL_CAN_SETTINGS))
+        return FL_OK;
+    return fl_fail(error, FL_ERR_USAGE,
+                   "policy '%s' knows no PyTorch release, so '%s' means nothing", policy->name,
+                   extra);
+}
+
+static fl_status take_policy(const fl_options *options, fl_setup *setup, fl_error *error)
+{
+    const char *text = options->policy != NULL ? options->policy : "torch";
+    size_t length = strcspn(text, ":");
+    char name[NAME_SIZE];
+    snprintf(name, sizeof name, "%.*s", (int)length, text);
+    setup->policy_params = text[length] == ':' ? text + length + 1 : NULL;
+    setup->policy = fl_policy_find(name);
+    if (setup->policy == NULL)
+        return fail_unknown_policy(name, error);
+    fl_status status = check_params(setup->policy, setup->policy_params, error);
+    return status == FL_OK ? check_policy_alone(options, setup->policy, error) : status;
+}
+
+static fl_status take_backing(const fl_options *options, fl_setup *setup, fl_error *error)
+{
+    char name[NAME_SIZE];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(options->backing, ":"), options->backing);
+    setup->backing = fl_device_find(name);
+    if (setup->backing != NULL && !setup->backing->needs_record &&
+        strchr(options->backing, ':') == NULL)
+        return FL_OK;
+    if (setup->backing == NULL && strcmp(name, "cuda") == 0)
+        return fl_fail(error, FL_ERR_UNAVAILABLE, "this build has no backing 'cuda'");
+    fl_fail(error, FL_ERR_USAGE, "option '--backing' expects sim or cuda[:N], got '%s'",
+            options->backing);
+    return error != NULL ? error->status : FL_ERR_USAGE;
+}
+
+/* --torch, judged before anything is read. */
+static fl_status check_torch(const fl_options *options, fl_error *error)
+{
+    const fl_profile *profile;
+    bool is_exact;
+    return options->torch != NULL ? fl_profile_find(options->torch, &profile, &is_exact, error)
+                                  : FL_OK;
+}
+
+fl_status fl_setup_from_options(fl_session *session, fl_setup *ret_setup, fl_error *error)
+{
+    const fl_options *options = &session->options;
+    fl_setup setup = {0};
+    if (options->on_oom != NULL && strcmp(options->on_oom, "skip") == 0)
+        setup.on_oom = FL_ON_OOM_SKIP;
+    fl_status status = take_policy(options, &setup, error);
+    if (status == FL_OK)
+        status = take_backing(options, &setup, error);
+    if (status == FL_OK)
+        status = check_torch(options, error);
+    if (status == FL_OK)
+        status = fl_setup_gpu_from_options(session, &setup, error);
+    if (status == FL_OK)
+        status = fl_setup_range_from_options(session, &setup, error);
+    if (status == FL_OK)
+        *ret_setup = setup;
+    return status;
+}
+
+/* Is a release's `MAJOR.MINOR` within what the marks allow? */
+static bool release_is_marked(const char *release, const fl_release_range *marks)
+{
+    char *rest;
+    unsigned long major = strtoul(release, &rest, 10);
+    unsigned long minor = *rest == '.' ? strtoul(rest + 1, NULL, 10) : 0;
+    bool is_early =
+        major < marks->first_major || (major == marks->first_major && minor < marks->first_minor);
+    bool is_late =
+        major > marks->last_major || (major == marks->last_major && minor > marks->last_minor);
+    return !is_early && !is_late;
+}
+
+void fl_setup_marked_releases(const fl_trace *trace, const fl_profile **ret_profiles, size_t most,
+                              size_t *ret_count)
+{
+    fl_release_range marks = fl_trace_releases(trace);
+    const fl_profile *profile;
+    bool is_exact;
+    *ret_count = 0;
+    for (size_t i = 0; (profile = fl_profile_at(i)) != NULL && *ret_count < most; i++) {
+        const char *release = fl_profile_release(profile);
+        if (release_is_marked(release, &marks) &&
+            fl_profile_find(release, &profile, &is_exact, NULL) == FL_OK)
+            ret_profiles[(*ret_count)++] = profile;
+    }
+}
+
+fl_status fl_setup_marked_release(const fl_trace *trace, const fl_profile **ret_profile,
+                                  fl_error *error)
+{
+    const fl_profile *allowed[RELEASES_MOST];
+    size_t count;
+    fl_setup_marked_releases(trace, allowed, RELEASES_MOST, &count);
+    if (count > 0) {
+        *ret_profile = allowed[count - 1];
+        return FL_OK;
+    }
+    fl_release_range marks = fl_trace_releases(trace);
+    char version[32];
+    bool is_exact;
+    fl_error why = {0};
+    snprintf(version, sizeof version, "%u.%u", marks.last_major, marks.last_minor);
+    if (fl_profile_find(version, &allowed[0], &is_exact, &why) != FL_ERR_UNAVAILABLE)
+        return fl_fail(error, FL_ERR_UNAVAILABLE, "%s: written by PyTorch %s, which is not known",
+                       fl_trace_path(trace), version);
+    fl_fail(error, FL_ERR_UNAVAILABLE, "%s: %s", fl_trace_path(trace), why.text);
+    fl_hint(error, "%s", why.hint);
+    return FL_ERR_UNAVAILABLE;
+}
+
+fl_status fl_setup_release(fl_session *session, const fl_trace *trace,
+                           const fl_profile **ret_profile, fl_origin *ret_from, fl_error *error)
+{
+    const char *torch = session->options.torch;
+    bool is_exact;
+    if (torch == NULL && !fl_trace_releases(trace).known) {
+        *ret_profile = NULL;
+        *ret_from = FL_FROM_NOWHERE;
+        return FL_OK;
+    }
+    *ret_from = torch != NULL ? FL_FROM_OPTION : FL_FROM_FILE;
+    if (torch == NULL)
+        return fl_setup_marked_release(trace, ret_profile, error);
+    fl_status status = fl_profile_find(torch, ret_profile, &is_exact, error);
+    if (status == FL_OK && !is_exact)
+        fl_session_warn(session, "PyTorch %s is not known, taking the nearest, %s", torch,
+                        fl_profile_release(*ret_profile));
+    return status;
+}
+
+static fl_status take_profile(fl_session *session, const fl_trace *trace, fl_setup *setup,
+                              fl_error *error)
+{
+    fl_status status =
+        fl_setup_release(session, trace, &setup->profile, &setup->profile_from, error);
+    if (status != FL_OK)
+        return status;
+    if (setup->profile == NULL) {
+        setup->profile = fl_profile_newest();
+        fl_session_warn(session, "%s does not tell its PyTorch release, taking %s",
+                        fl_trace_path(trace), fl_profile_release(setup->profile));
+    }
+    return FL_OK;
+}
+
+/* A history is understood by the release that wrote it, where this build knows it. */
+static void take_recorded_release(const fl_trace *trace, fl_setup *setup)
+{
+    setup->recorded = setup->profile != NULL ? setup->profile : fl_profile_newest();
+    if (fl_trace_releases(trace).known)
+        (void)fl_setup_marked_release(trace, &setup->recorded, NULL);
+}
+
+/* The file's own settings are input, not usage: refused ones are the file's mistake. */
+static fl_status check_conf(const fl_trace *trace, const fl_setup *setup, fl_error *error)
+{
+    fl_settings settings;
+    fl_error refusal = {0};
+    fl_settings_default(setup->profile, &settings);
+    if (setup->conf == NULL || *setup->conf == '\0')
+        return FL_OK;
+    fl_status status = fl_settings_parse(setup->profile, setup->conf, &settings, &refusal);
+    if (status == FL_OK)
+        return FL_OK;
+    bool is_option = setup->conf_from == FL_FROM_OPTION;
+    if (status == FL_ERR_USAGE && !is_option)
+        status = FL_ERR_INPUT;
+    fl_fail(error, status, "%s: PyTorch %s: %s", is_option ? "--conf" : fl_trace_path(trace),
+            fl_profile_release(setup->profile), refusal.text);
+    if (refusal.hint[0] != '\0')
+        fl_hint(error, "%s", refusal.hint);
+    return status;
+}
+
+static fl_status take_conf(const fl_options *options, const fl_trace *trace, fl_setup *setup,
+                           fl_error *error)
+{
+    setup->conf = options->conf != NULL ? options->conf : fl_trace_conf(trace);
+    if (setup->conf != NULL)
+        setup->conf_from = options->conf != NULL ? FL_FROM_OPTION : FL_FROM_FILE;
+    return check_conf(trace, setup, error);
+}
+
+fl_status fl_setup_from_trace(fl_session *session, const fl_trace *trace, fl_setup *setup,
+                              fl_error *error)
+{
+    fl_status status = fl_setup_trace_device(session, trace, &setup->trace_device, error);
+    if (status != FL_OK)
+        return status;
+    if (setup->policy->capabilities & FL_CAN_SETTINGS) {
+        if ((status = take_profile(session, trace, setup, error)) != FL_OK ||
+            (status = take_conf(&session->options, trace, setup, error)) != FL_OK)
+            return status;
+    }
+    take_recorded_release(trace, setup);
+    fl_setup_gpu_from_trace(trace, setup);
+    return fl_setup_range_from_trace(session, trace, setup, error);
+}
+
+fl_replay_options fl_setup_replay_options(const fl_session *session, const fl_setup *setup)
+{
+    return (fl_replay_options){
+        .host = &session->host,
+        .policy = setup->policy,
+        .policy_params = setup->policy_params,
+        .profile = setup->profile,
+        .conf = setup->conf != NULL && *setup->conf != '\0' ? setup->conf : NULL,
+        .fraction = session->options.fraction,
+        .device = setup->backing,
+        .capacity_bytes = setup->capacity_bytes,
+        .total_bytes = setup->total_bytes,
+        .trace_device = setup->trace_device,
+        .first_event = setup->first_event,
+        .end_event = setup->end_event,
+        .on_oom = setup->on_oom,
+    };
+}

@@ -1,0 +1,91 @@
+/* How the allocator of a replay is chosen: from what was typed, from what the file says, and from
+ * defaults, and for each of them where it came from. */
+#ifndef FL_CLI_SETUP_H
+#define FL_CLI_SETUP_H
+
+#include "cli/gpus.h"
+#include "cli/session.h"
+
+#include <fraglab/replay.h>
+
+/* Where a choice came from; in JSON and, in words, in text. */
+typedef enum fl_origin {
+    FL_FROM_NOWHERE, /* "default": nobody said anything */
+    FL_FROM_OPTION,  /* "option" */
+    FL_FROM_FILE,    /* "file": its marks, its settings, a script's cap= */
+    FL_FROM_CARD,    /* "card": a named card less the context */
+    FL_FROM_OOM,     /* "recorded_oom": reserved + free at the first recorded out-of-memory */
+    FL_ORIGIN_COUNT
+} fl_origin;
+
+/* One end of --range. */
+typedef struct fl_range_end {
+    bool is_given, is_time;
+    uint64_t event;
+    double seconds;
+} fl_range_end;
+
+typedef struct fl_setup {
+    const fl_policy_ops *policy;
+    const char *policy_params;
+    const fl_profile *profile; /* NULL where the policy knows no releases */
+    fl_origin profile_from;
+    const fl_profile *recorded; /* the release to understand a snapshot's history by */
+    const char *conf;           /* NULL: none */
+    fl_origin conf_from;
+    const fl_device_ops *backing;
+    uint64_t capacity_bytes, total_bytes; /* FL_UNLIMITED; 0: the same */
+    fl_origin gpu_from;
+    const fl_gpu *gpu;
+    uint64_t context_bytes;
+    size_t trace_device;
+    fl_range_end range[2];
+    uint64_t first_event, end_event; /* both 0: all */
+    fl_on_oom on_oom;
+} fl_setup;
+
+/* What the options alone decide; before anything is read, so that a mistyped option costs no
+ * time. */
+fl_status fl_setup_from_options(fl_session *session, fl_setup *ret_setup, fl_error *error);
+
+/* The rest, from the file. */
+fl_status fl_setup_from_trace(fl_session *session, const fl_trace *trace, fl_setup *setup,
+                              fl_error *error);
+
+/* The setup as the replay takes it. */
+fl_replay_options fl_setup_replay_options(const fl_session *session, const fl_setup *setup);
+
+/* Into `config` of the envelope: enough to run it again. */
+void fl_setup_emit_config(const fl_session *session, const fl_setup *setup);
+
+/* The same for people. */
+void fl_setup_emit_text(const fl_session *session, const fl_trace *trace, const fl_setup *setup);
+
+/* --torch or, without it, the newest release of this build that the file's marks allow; NULL, and
+ * FL_FROM_NOWHERE, where neither says anything.  Warns where a patch level is not known.
+ * FL_ERR_UNAVAILABLE: this build does not replay it. */
+fl_status fl_setup_release(fl_session *session, const fl_trace *trace,
+                           const fl_profile **ret_profile, fl_origin *ret_from, fl_error *error);
+
+/* The releases that the file's marks allow and this build replays, oldest first: at most `most`,
+ * which a caller has room for. */
+void fl_setup_marked_releases(const fl_trace *trace, const fl_profile **ret_profiles, size_t most,
+                              size_t *ret_count);
+
+/* The newest of them.  FL_ERR_UNAVAILABLE: there is none. */
+fl_status fl_setup_marked_release(const fl_trace *trace, const fl_profile **ret_profile,
+                                  fl_error *error);
+
+/* Which device's events: --trace-device, else the one with most.  Warns where there was a
+ * choice. */
+fl_status fl_setup_trace_device(fl_session *session, const fl_trace *trace, size_t *ret_device,
+                                fl_error *error);
+
+/* The parts of fl_setup_from_options and fl_setup_from_trace that have files of their own. */
+fl_status fl_setup_gpu_from_options(fl_session *session, fl_setup *setup, fl_error *error);
+void fl_setup_gpu_from_trace(const fl_trace *trace, fl_setup *setup);
+fl_status fl_setup_range_from_options(const fl_session *session, fl_setup *setup, fl_error *error);
+fl_status fl_setup_range_from_trace(const fl_session *session, const fl_trace *trace,
+                                    fl_setup *setup, fl_error *error);
+
+#endif

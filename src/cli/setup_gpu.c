@@ -1,0 +1,157 @@
+/* How much device memory a replay gets. */
+#include "cli/setup.h"
+#include "cli/suggest.h"
+
+#include <fraglab/units.h>
+
+#include <inttypes.h>
+#include <string.h>
+
+#define GPUS_MOST 64
+
+/* Does the text end in a decimal unit, `80GB`?  Then a card may have been meant. */
+static bool is_decimal(const char *text)
+{
+    size_t length = strlen(text);
+    return length > 2 && (text[length - 1] == 'B' || text[length - 1] == 'b') &&
+           strchr("kKmMgGtT", text[length - 2]) != NULL;
+}
+
+static void hint_at_cards(const fl_session *session, const char *text, uint64_t bytes)
+{
+    char cards[200] = "", size[24];
+    const fl_gpu *gpu = NULL;
+    if (!is_decimal(text) || bytes % 1000000000 != 0)
+        return;
+    while ((gpu = fl_gpu_sold_as(gpu, bytes / 1000000000)) != NULL) {
+        size_t used = strlen(cards);
+        snprintf(cards + used, sizeof cards - used, "%s--gpu %s", used > 0 ? ", " : "", gpu->name);
+    }
+    if (*cards == '\0')
+        return;
+    fl_format_bytes(bytes, size, sizeof size);
+    fl_session_hint(session, "%s is %" PRIu64 " bytes, %s; for a card sold so: %s", text, bytes,
+                    size, cards);
+}
+
+static fl_status fail_unknown(const char *text, fl_error *error)
+{
+    const char *names[GPUS_MOST + 1] = {NULL};
+    for (size_t i = 0; i < GPUS_MOST && fl_gpu_at(i) != NULL; i++)
+        names[i] = fl_gpu_at(i)->name;
+    fl_fail(error, FL_ERR_USAGE, "option '--gpu' expects a size or a card, got '%s'", text);
+    fl_suggest(names, text, "", error);
+    return fl_hint(error, "sizes are such as 24GiB; cards stand in `fraglab list gpus`");
+}
+
+static fl_status take_card(const fl_options *options, fl_setup *setup, fl_error *error)
+{
+    const fl_gpu *gpu = fl_gpu_find(options->gpu);
+    if (gpu == NULL)
+        return fail_unknown(options->gpu, error);
+    uint64_t context =
+        options->context_bytes != FL_NOT_GIVEN ? options->context_bytes : FL_GPU_CONTEXT_BYTES;
+    if (context >= gpu->total_bytes)
+        return fl_fail(error, FL_ERR_USAGE,
+                       "option '--context': %" PRIu64 " bytes leave nothing of the %" PRIu64
+                       " bytes of %s",
+                       context, gpu->total_bytes, gpu->name);
+    setup->gpu = gpu;
+    setup->gpu_from = FL_FROM_CARD;
+    setup->context_bytes = context;
+    setup->capacity_bytes = gpu->total_bytes - context;
+    setup->total_bytes = gpu->total_bytes;
+    return FL_OK;
+}
+
+fl_status fl_setup_gpu_from_options(fl_session *session, fl_setup *setup, fl_error *error)
+{
+    const fl_options *options = &session->options;
+    uint64_t bytes;
+    setup->capacity_bytes = FL_UNLIMITED;
+    bool is_size =
+        options->gpu != NULL && fl_parse_size(options->gpu, strlen(options->gpu), &bytes);
+    if (options->context_bytes != FL_NOT_GIVEN && (options->gpu == NULL || is_size)) {
+        fl_fail(error, FL_ERR_USAGE, "option '--context' belongs to a card named by '--gpu'");
+        return fl_hint(error, "--gpu H100-80GB --context 600MiB");
+    }
+    if (options->gpu == NULL)
+        return FL_OK;
+    if (!is_size)
+        return take_card(options, setup, error);
+    if (bytes == 0)
+        return fl_fail(error, FL_ERR_USAGE, "option '--gpu' expects more than 0 bytes");
+    setup->gpu_from = FL_FROM_OPTION;
+    setup->capacity_bytes = bytes;
+    hint_at_cards(session, options->gpu, bytes);
+    return FL_OK;
+}
+
+/* What an event adds to the reserved bytes, or takes from them. */
+static void reserved_step(const fl_event *event, uint64_t *added, uint64_t *taken)
+{
+    if (event->kind == FL_EVENT_SEGMENT_ALLOC || event->kind == FL_EVENT_SEGMENT_MAP)
+        *added += event->size;
+    else if (event->kind == FL_EVENT_SEGMENT_FREE || event->kind == FL_EVENT_SEGMENT_UNMAP)
+        *taken += event->size;
+}
+
+/* Reserved bytes when everything in [first, end) is done to `before`, or undone from it.  Sizes
+ * are a file's: sums that make no sense give FL_UNLIMITED. */
+static uint64_t reserved_over(const fl_trace *trace, size_t device, uint64_t first, uint64_t end,
+                              uint64_t before, bool is_undone)
+{
+    uint64_t added = 0, taken = 0;
+    for (uint64_t i = first; i < end; i++) {
+        fl_event event;
+        fl_trace_event(trace, device, i, &event);
+        reserved_step(&event, is_undone ? &taken : &added, is_undone ? &added : &taken);
+        if (added > FL_UNLIMITED / 4 || taken > FL_UNLIMITED / 4)
+            return FL_UNLIMITED;
+    }
+    return before + added >= taken ? before + added - taken : FL_UNLIMITED;
+}
+
+static uint64_t reserved_at(const fl_trace *trace, size_t device, uint64_t event)
+{
+    if (fl_trace_is_complete(trace, device))
+        return reserved_over(trace, device, 0, event, 0, false);
+    size_t count;
+    uint64_t final = 0;
+    const fl_segment_view *segments = fl_trace_final_segments(trace, device, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (segments[i].size > FL_UNLIMITED / 4 - final)
+            return FL_UNLIMITED;
+        final += segments[i].size;
+    }
+    uint64_t end = fl_trace_event_count(trace, device);
+    return reserved_over(trace, device, event, end, final, true);
+}
+
+/* The card of a recorded process had what was reserved and what was free when it first ran out. */
+static bool take_recorded_oom(const fl_trace *trace, fl_setup *setup)
+{
+    uint64_t count = fl_trace_event_count(trace, setup->trace_device);
+    for (uint64_t i = 0; i < count; i++) {
+        fl_event event;
+        fl_trace_event(trace, setup->trace_device, i, &event);
+        if ((event.flags & FL_EVENT_OOM) == 0)
+            continue;
+        uint64_t reserved = reserved_at(trace, setup->trace_device, i);
+        if (reserved == FL_UNLIMITED || event.address > FL_UNLIMITED / 4)
+            return false;
+        setup->gpu_from = FL_FROM_OOM;
+        setup->capacity_bytes = reserved + event.address;
+        return true;
+    }
+    return false;
+}
+
+void fl_setup_gpu_from_trace(const fl_trace *trace, fl_setup *setup)
+{
+    if (setup->gpu_from != FL_FROM_NOWHERE || take_recorded_oom(trace, setup))
+        return;
+    setup->capacity_bytes = fl_trace_capacity(trace);
+    if (setup->capacity_bytes != FL_UNLIMITED)
+        setup->gpu_from = FL_FROM_FILE;
+}
