@@ -17,9 +17,10 @@ static fl_change expandable_change(const torch *st, const struct torch_block *bl
                                    fl_change_kind kind, uint64_t address, uint64_t size)
 {
     const struct torch_pool *pool = &st->pools.items[block->pool];
+    bool goes_back = kind == FL_CHANGE_UNMAP || kind == FL_CHANGE_UNRESERVE;
     return (fl_change){
         .kind = (uint8_t)kind,
-        .cause = (uint8_t)st->cause,
+        .cause = (uint8_t)(goes_back ? st->cause : FL_CAUSE_REQUEST),
         .flags = (uint8_t)(FL_CHANGE_EXPANDABLE | (pool->is_small ? FL_CHANGE_SMALL : 0)),
         .id = FL_NONE,
         .segment = block->segment,

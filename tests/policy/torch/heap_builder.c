@@ -116,8 +116,7 @@ static void show_segment(heap *h, const fl_change *change, const char *mark)
 {
     if (change->kind == FL_CHANGE_ACQUIRE || change->kind == FL_CHANGE_RESERVE) {
         assert_int_equal(change->segment, h->bases.count);
-        h->bases.items =
-            realloc(h->bases.items, (h->bases.count + 1) * sizeof *h->bases.items);
+        h->bases.items = realloc(h->bases.items, (h->bases.count + 1) * sizeof *h->bases.items);
         assert_non_null(h->bases.items);
         h->bases.items[h->bases.count++] = change->address;
     }
@@ -154,18 +153,25 @@ static const struct {
     const char *mark;
     void (*show)(heap *h, const fl_change *change, const char *mark);
 } kinds[FL_CHANGE_KIND_COUNT] = {
-    [FL_CHANGE_ACQUIRE] = {"+", show_segment},     [FL_CHANGE_RELEASE] = {"-", show_segment},
-    [FL_CHANGE_RESERVE] = {"R", show_segment},     [FL_CHANGE_UNRESERVE] = {"r", show_segment},
-    [FL_CHANGE_MAP] = {"M", show_run},             [FL_CHANGE_UNMAP] = {"U", show_run},
-    [FL_CHANGE_NO_SEGMENT] = {"!", show_refused},  [FL_CHANGE_NO_PAGE] = {"C!", show_refused},
-    [FL_CHANGE_PLACE] = {"A", show_block},         [FL_CHANGE_FREE_DONE] = {"d", show_block},
+    [FL_CHANGE_ACQUIRE] = {"+", show_segment},
+    [FL_CHANGE_RELEASE] = {"-", show_segment},
+    [FL_CHANGE_RESERVE] = {"R", show_segment},
+    [FL_CHANGE_UNRESERVE] = {"r", show_segment},
+    [FL_CHANGE_MAP] = {"M", show_run},
+    [FL_CHANGE_UNMAP] = {"U", show_run},
+    [FL_CHANGE_NO_SEGMENT] = {"!", show_refused},
+    [FL_CHANGE_NO_PAGE] = {"C!", show_refused},
+    [FL_CHANGE_PLACE] = {"A", show_block},
+    [FL_CHANGE_FREE_DONE] = {"d", show_block},
 };
 
 static void hear(void *user, const fl_change *change)
 {
     static const char *const causes[FL_CAUSE_COUNT] = {
-        [FL_CAUSE_REQUEST] = "",          [FL_CAUSE_COLLECT] = " collect",
-        [FL_CAUSE_RELEASE_AVAILABLE] = " available", [FL_CAUSE_RELEASE_ALL] = " all",
+        [FL_CAUSE_REQUEST] = "",
+        [FL_CAUSE_COLLECT] = " collect",
+        [FL_CAUSE_RELEASE_AVAILABLE] = " available",
+        [FL_CAUSE_RELEASE_ALL] = " all",
         [FL_CAUSE_TRIM] = " trim",
     };
     heap *h = user;
@@ -289,8 +295,8 @@ static void read_scope(heap *h, const struct line *line, fl_op *op)
     static const struct {
         const char *word;
         uint8_t flag;
-    } flags[] = {{"capture", FL_OP_CAPTURE}, {"nosplit", FL_OP_NO_SPLIT},
-                 {"use_on_oom", FL_OP_USE_ON_OOM}};
+    } flags[] = {
+        {"capture", FL_OP_CAPTURE}, {"nosplit", FL_OP_NO_SPLIT}, {"use_on_oom", FL_OP_USE_ON_OOM}};
     op->stream = FL_NONE;
     for (size_t i = 2; i < MOST_WORDS && line->words[i][0] != '\0'; i++) {
         const char *word = line->words[i];
@@ -310,8 +316,8 @@ static void read_scope(heap *h, const struct line *line, fl_op *op)
 static fl_op read_op(heap *h, const struct line *line, fl_op_kind kind)
 {
     const char *first = line->words[1], *second = line->words[2];
-    fl_op op = {.kind = (uint8_t)kind, .id = FL_NONE, .stream = FL_NONE, .pool = FL_NONE,
-                .text = FL_NONE};
+    fl_op op = {
+        .kind = (uint8_t)kind, .id = FL_NONE, .stream = FL_NONE, .pool = FL_NONE, .text = FL_NONE};
     switch (kind) {
     case FL_OP_ALLOC:
         op.stream = dense_stream(h, line->words[3]);
@@ -396,10 +402,10 @@ static fl_status run_line(heap *h, const struct line *line, fl_error *error)
         const char *word;
         fl_op_kind kind;
     } ops[] = {
-        {"a", FL_OP_ALLOC},      {"f", FL_OP_FREE},         {"d", FL_OP_FREE_DONE},
-        {"r", FL_OP_USE},        {"p", FL_OP_EVENTS_HOLD},  {"c", FL_OP_EVENTS_COMPLETE},
-        {"e", FL_OP_TRIM},       {"b", FL_OP_SCOPE_BEGIN},  {"q", FL_OP_SCOPE_END},
-        {"F", FL_OP_LIMIT},      {"x", FL_OP_POOL_RELEASE}, {"m", FL_OP_MARK},
+        {"a", FL_OP_ALLOC}, {"f", FL_OP_FREE},         {"d", FL_OP_FREE_DONE},
+        {"r", FL_OP_USE},   {"p", FL_OP_EVENTS_HOLD},  {"c", FL_OP_EVENTS_COMPLETE},
+        {"e", FL_OP_TRIM},  {"b", FL_OP_SCOPE_BEGIN},  {"q", FL_OP_SCOPE_END},
+        {"F", FL_OP_LIMIT}, {"x", FL_OP_POOL_RELEASE}, {"m", FL_OP_MARK},
     };
     for (size_t i = 0; i < COUNT_OF(ops); i++) {
         if (strcmp(ops[i].word, line->words[0]) != 0)
@@ -533,8 +539,12 @@ static fl_status open_policy(heap *h, const fl_host *host, fl_error *error)
     h->names = (fl_names){.streams = h->streams, .pools = h->pools, .pool_count = 1};
     h->state = calloc(1, fl_policy_torch.state_size);
     assert_non_null(h->state);
-    fl_policy_env env = {.host = host, .device = h->device, .sink = &h->sink,
-                         .oracle = &h->oracle, .names = &h->names, .profile = profile,
+    fl_policy_env env = {.host = host,
+                         .device = h->device,
+                         .sink = &h->sink,
+                         .oracle = &h->oracle,
+                         .names = &h->names,
+                         .profile = profile,
                          .settings = &settings,
                          .fraction = h->conf.fraction > 0 ? h->conf.fraction : -1};
     return fl_policy_torch.open(h->state, &env, error);
@@ -549,7 +559,8 @@ fl_status heap_try_open(heap_conf conf, const fl_host *host, heap **ret_heap, fl
     h->complete_below = UINT64_MAX;
     h->asked = FL_NONE;
     fl_device_env card = {.host = host,
-                          .capacity_bytes = conf.capacity > 0 ? conf.capacity : UINT64_MAX};
+                          .capacity_bytes = conf.capacity > 0 ? conf.capacity : UINT64_MAX,
+                          .total_bytes = conf.total};
     fl_status status = fl_device_open(fl_device_find("sim"), &card, &h->device, error);
     if (status == FL_OK)
         status = open_policy(h, host, error);
@@ -588,8 +599,7 @@ fl_probe heap_probe(heap *h, uint64_t size, uint64_t stream)
 {
     char word[WORD_SIZE];
     snprintf(word, sizeof word, "%" PRIu64, stream);
-    fl_op op = {.kind = FL_OP_ALLOC, .id = FL_NONE, .stream = dense_stream(h, word),
-                .size = size};
+    fl_op op = {.kind = FL_OP_ALLOC, .id = FL_NONE, .stream = dense_stream(h, word), .size = size};
     fl_probe probe;
     fl_policy_torch.probe(h->state, &op, &probe);
     return probe;

@@ -7,12 +7,13 @@
  *
  * What can be asked (sizes carry a unit, and may be followed by +BYTES or -BYTES):
  *
- *     a ID SIZE [STREAM]   allocate                  b POOL [stream=S] [capture] [nosplit] [use_on_oom]
- *     f ID [held]          free                      q POOL, x POOL   end the scope, release the pool
- *     d ID                 its pending free is done  F X              set the memory fraction
- *     r ID STREAM          record_stream             p, c             events stay pending, complete
- *     e [POOL]             empty_cache               o SIZE           memory taken by others
- *     s                    show segments and blocks  expandable on|off, split SIZE, collect X: settings
+ *     a ID SIZE [STREAM]   allocate                  b POOL [stream=S] [capture] [nosplit]
+ * [use_on_oom] f ID [held]          free                      q POOL, x POOL   end the scope,
+ * release the pool d ID                 its pending free is done  F X              set the memory
+ * fraction r ID STREAM          record_stream             p, c             events stay pending,
+ * complete e [POOL]             empty_cache               o SIZE           memory taken by others
+ *     s                    show segments and blocks  expandable on|off, split SIZE, collect X:
+ * settings
  *
  * What is shown (SEG:OFFSET is an address, SEG counts segments and ranges from 0):
  *
@@ -38,6 +39,7 @@
 typedef struct heap_conf {
     const char *release; /* NULL: 2.9.1 */
     uint64_t capacity;   /* of the card; 0: no limit */
+    uint64_t total;      /* what the card says; 0: its capacity */
     uint64_t split, non_split_rounding, large_segment;
     double collect, process_fraction, fraction;
     uint32_t divisions; /* in every slot */
@@ -68,7 +70,8 @@ const char *heap_does(heap *h, const char *script);
 #define heap_shows(h, script, changes) heap_compare(h, script, changes, __FILE__, __LINE__)
 void heap_compare(heap *h, const char *script, const char *changes, const char *file, int line);
 
-/* The same over a heap of its own: heap_example("a 1 1", "+ 0 2MiB; A 1 0:0 512", .release = "2.9.1"). */
+/* The same over a heap of its own: heap_example("a 1 1", "+ 0 2MiB; A 1 0:0 512", .release =
+ * "2.9.1"). */
 #define heap_example(script, changes, ...)                                                         \
     heap_compare_once((heap_conf){__VA_ARGS__}, script, changes, __FILE__, __LINE__)
 void heap_compare_once(heap_conf conf, const char *script, const char *changes, const char *file,

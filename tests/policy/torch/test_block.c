@@ -10,10 +10,12 @@ static void a_free_merges_with_both_neighbours(void **state)
     heap *h = heap_open((heap_conf){.release = "2.9.1"});
     heap_does(h, "a 1 10240; a 2 20480; a 3 30720; a 4 40960");
     heap_does(h, "f 1; f 3");
-    heap_shows(h, "s", "S 0:0 2MiB small; B 10KiB 10KiB free; B 20KiB 20KiB live; "
-                       "B 30KiB 30KiB free; B 40KiB 40KiB live; B 1948KiB 0 free");
-    heap_shows(h, "f 2; s", "F 2; S 0:0 2MiB small; B 60KiB 20KiB free; B 40KiB 40KiB live; "
-                            "B 1948KiB 0 free");
+    heap_shows(h, "s",
+               "S 0:0 2MiB small; B 10KiB 10KiB free; B 20KiB 20KiB live; "
+               "B 30KiB 30KiB free; B 40KiB 40KiB live; B 1948KiB 0 free");
+    heap_shows(h, "f 2; s",
+               "F 2; S 0:0 2MiB small; B 60KiB 20KiB free; B 40KiB 40KiB live; "
+               "B 1948KiB 0 free");
     heap_shows(h, "f 4; s", "F 4; S 0:0 2MiB small; B 2MiB 40KiB free");
     heap_close(h);
 }
@@ -45,18 +47,19 @@ static void a_pending_neighbour_is_not_merged_until_its_event_completes(void **s
     (void)state;
     heap *h = heap_open((heap_conf){.release = "2.9.1"});
     heap_does(h, "a 1 10240; a 2 20480; a 3 30720; r 2 16; p; f 2; f 1; f 3");
-    heap_shows(h, "s", "S 0:0 2MiB small; B 10KiB 10KiB free; B 20KiB 20KiB pend; "
-                       "B 2018KiB 30KiB free");
-    heap_shows(h, "c; a 4 20MiB; s", "d 2; + 1 20MiB; A 4 1:0 20MiB; S 0:0 2MiB small; "
-                                    "B 2MiB 20KiB free; S 1:0 20MiB large; B 20MiB 20MiB live");
+    heap_shows(h, "s",
+               "S 0:0 2MiB small; B 10KiB 10KiB free; B 20KiB 20KiB pend; "
+               "B 2018KiB 30KiB free");
+    heap_shows(h, "c; a 4 20MiB; s",
+               "d 2; + 1 20MiB; A 4 1:0 20MiB; S 0:0 2MiB small; "
+               "B 2MiB 20KiB free; S 1:0 20MiB large; B 20MiB 20MiB live");
     heap_close(h);
 }
 
 static void mapped_and_unmapped_neighbours_are_not_merged(void **state)
 {
     (void)state;
-    heap *h = heap_open(
-        (heap_conf){.release = "2.9.1", .capacity = MIB(160), .expandable = true});
+    heap *h = heap_open((heap_conf){.release = "2.9.1", .capacity = MIB(160), .expandable = true});
     heap_does(h, "a 1 20MiB; f 1");
     heap_shows(h, "s", "S 0:0 20MiB large exp; B 20MiB 20MiB free");
     assert_int_equal(heap_state(h)->blocks.items[0].size, MIB(20));

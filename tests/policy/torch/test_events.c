@@ -200,8 +200,9 @@ static void a_request_that_releases_everything_completes_held_frees(void **state
     (void)state;
     heap *h = heap_open((heap_conf){.release = "2.9.1", .capacity = MIB(60)});
     heap_does(h, "a 1 20MiB; a 2 20MiB; f 2 held; f 1 held");
-    heap_shows(h, "a 3 50MiB", "! 50MiB; d 2; d 1; - 0 20MiB all; - 1 20MiB all; + 2 50MiB; "
-                               "A 3 2:0 50MiB");
+    heap_shows(h, "a 3 50MiB",
+               "! 50MiB; d 2; d 1; - 0 20MiB all; - 1 20MiB all; + 2 50MiB; "
+               "A 3 2:0 50MiB");
     heap_shows(h, "d 1; d 2", "");
     heap_close(h);
 }
@@ -217,9 +218,10 @@ static void every_kind_of_pending_free_can_be_completed(void **state)
     heap_shows(h, "d 3", "d 3");
     heap_shows(h, "d 4", "d 4");
     heap_shows(h, "d 5", "d 5");
-    heap_shows(h, "s", "S 0:0 20MiB large; B 20MiB 20MiB free; S 1:0 20MiB large; B 20MiB 20MiB pend; "
-                       "S 2:0 20MiB large; B 20MiB 20MiB free; S 3:0 20MiB large; B 20MiB 20MiB free; "
-                       "S 4:0 20MiB large; B 20MiB 20MiB free");
+    heap_shows(h, "s",
+               "S 0:0 20MiB large; B 20MiB 20MiB free; S 1:0 20MiB large; B 20MiB 20MiB pend; "
+               "S 2:0 20MiB large; B 20MiB 20MiB free; S 3:0 20MiB large; B 20MiB 20MiB free; "
+               "S 4:0 20MiB large; B 20MiB 20MiB free");
     heap_shows(h, "q 1; c; a 6 1", "d 2; + 5 2MiB; A 6 5:0 512");
     heap_does(h, "a 7 20MiB; a 8 20MiB; a 9 20MiB; a 10 20MiB; a 11 20MiB");
     assert_int_equal(heap_stats(h)->stat[FL_STAT_SEGMENT][FL_STAT_ALL].current, 6);

@@ -16,8 +16,8 @@ static void expect_streams(const int *script, size_t count, const uint32_t *orde
         if (script[i] < 0)
             hash_order_erase(&map, hash_of_stream((uint64_t)-script[i]));
         else
-            assert_true(hash_order_put(fl_host_default(), &map,
-                                       hash_of_stream((uint64_t)script[i]), (uint32_t)script[i]));
+            assert_true(hash_order_put(fl_host_default(), &map, hash_of_stream((uint64_t)script[i]),
+                                       (uint32_t)script[i]));
     }
     assert_int_equal(map.count, length);
     hash_order_list(&map, values);

@@ -17,9 +17,10 @@ static void small_requests_share_a_segment_of_2_mib(void **state)
     heap_stat_shows(h, FL_STAT_INACTIVE_SPLIT_BYTES, "1MiB-512 2MiB-512 2MiB-512 1MiB");
     heap_shows(h, "a 3 1MiB", "+ 1 2MiB; A 3 1:0 1MiB");
     heap_shows(h, "a 4 1MiB+1", "+ 2 20MiB; A 4 2:0 1MiB+512");
-    heap_shows(h, "s", "S 0:0 2MiB small; B 512 1 live; B 1MiB 1MiB live; B 1MiB-512 0 free; "
-                       "S 1:0 2MiB small; B 1MiB 1MiB live; B 1MiB 0 free; "
-                       "S 2:0 20MiB large; B 1MiB+512 1MiB+1 live; B 19MiB-512 0 free");
+    heap_shows(h, "s",
+               "S 0:0 2MiB small; B 512 1 live; B 1MiB 1MiB live; B 1MiB-512 0 free; "
+               "S 1:0 2MiB small; B 1MiB 1MiB live; B 1MiB 0 free; "
+               "S 2:0 20MiB large; B 1MiB+512 1MiB+1 live; B 19MiB-512 0 free");
     heap_close(h);
 }
 
@@ -81,24 +82,25 @@ static void absurd_sizes_are_refused_without_overflow(void **state)
 {
     (void)state;
     static const char *const sizes[] = {
-        "1152921504606846976",  /* 2^60 */
-        "9223372036854775808",  /* 2^63 */
-        "18446744073709551104", /* 2^64-512 */
-        "18446744073709551105",
-        "18446744073709551615", /* 2^64-1 */
+        "1152921504606846976",                          /* 2^60 */
+        "9223372036854775808",                          /* 2^63 */
+        "18446744073709551104",                         /* 2^64-512 */
+        "18446744073709551105", "18446744073709551615", /* 2^64-1 */
     };
     for (size_t release = 0; fl_profile_at(release) != NULL; release++) {
         for (size_t i = 0; i < COUNT_OF(sizes); i++) {
-            heap *h = heap_open(
-                (heap_conf){.release = fl_profile_release(fl_profile_at(release)),
-                            .capacity = MIB(100), .fraction = 0.5, .expandable = i % 2 == 1});
+            heap *h = heap_open((heap_conf){.release = fl_profile_release(fl_profile_at(release)),
+                                            .capacity = MIB(100),
+                                            .fraction = 0.5,
+                                            .expandable = i % 2 == 1});
             char script[64];
             snprintf(script, sizeof script, "a 1 %s", sizes[i]);
             heap_shows(h, script, "O 1");
             assert_int_equal(heap_stats(h)->ooms, 1);
             assert_int_equal(heap_device(h)->used_bytes, 0);
-            heap_shows(h, "a 2 20MiB; f 2", i % 2 == 1 ? "R 0 120MiB; M 0:0 20MiB; A 2 0:0 20MiB; F 2"
-                                                       : "+ 0 20MiB; A 2 0:0 20MiB; F 2");
+            heap_shows(h, "a 2 20MiB; f 2",
+                       i % 2 == 1 ? "R 0 120MiB; M 0:0 20MiB; A 2 0:0 20MiB; F 2"
+                                  : "+ 0 20MiB; A 2 0:0 20MiB; F 2");
             heap_close(h);
         }
     }
@@ -162,8 +164,7 @@ static void what_a_refused_request_released_stays_released(void **state)
 static void enough_oversize_blocks_make_room_without_a_retry(void **state)
 {
     (void)state;
-    heap *h =
-        heap_open((heap_conf){.release = "2.9.1", .capacity = MIB(200), .split = MIB(64)});
+    heap *h = heap_open((heap_conf){.release = "2.9.1", .capacity = MIB(200), .split = MIB(64)});
     heap_does(h, "a 1 64MiB; a 2 90MiB; f 1; f 2");
     heap_shows(h, "a 3 100MiB",
                "! 100MiB; - 1 90MiB available; - 0 64MiB available; + 2 100MiB; A 3 2:0 100MiB");
@@ -184,8 +185,8 @@ static void no_second_search_follows_when_everything_is_released(void **state)
 static void collection_comes_before_the_first_attempt(void **state)
 {
     (void)state;
-    heap *h = heap_open((heap_conf){
-        .release = "2.9.1", .capacity = MIB(200), .fraction = 0.5, .collect = 0.5});
+    heap *h = heap_open(
+        (heap_conf){.release = "2.9.1", .capacity = MIB(200), .fraction = 0.5, .collect = 0.5});
     heap_does(h, "a 1 60MiB; f 1");
     heap_shows(h, "a 2 70MiB", "- 0 60MiB collect; + 1 70MiB; A 2 1:0 70MiB");
     assert_int_equal(heap_stats(h)->alloc_retries, 0);
@@ -211,8 +212,11 @@ static void during_a_capture_nothing_is_released_for_a_request(void **state)
 static void a_rejection_keeps_everything_and_counts_apart(void **state)
 {
     (void)state;
-    heap *h = heap_open((heap_conf){.release = "2.12.0", .capacity = MIB(400), .fraction = 1,
-                                    .process_fraction = 0.25, .rejects = true});
+    heap *h = heap_open((heap_conf){.release = "2.12.0",
+                                    .capacity = MIB(400),
+                                    .fraction = 1,
+                                    .process_fraction = 0.25,
+                                    .rejects = true});
     heap_shows(h, "a 1 80MiB; a 2 20MiB; f 2",
                "+ 0 80MiB; A 1 0:0 80MiB; + 1 20MiB; A 2 1:0 20MiB; F 2");
     heap_shows(h, "a 3 22MiB", "J 3");

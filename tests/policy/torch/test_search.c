@@ -100,8 +100,7 @@ static void a_request_above_the_limit_takes_no_block_much_larger(void **state)
     heap_shows(h, "a 2 70MiB", "+ 1 70MiB; A 2 1:0 70MiB");
     heap_shows(h, "a 3 70MiB+1", "A 3 0:0 90MiB");
     heap_close(h);
-    h = heap_open(
-        (heap_conf){.release = "2.9.1", .split = MIB(64), .non_split_rounding = MIB(30)});
+    h = heap_open((heap_conf){.release = "2.9.1", .split = MIB(64), .non_split_rounding = MIB(30)});
     heap_does(h, "a 1 90MiB; f 1");
     heap_shows(h, "a 2 60MiB", "+ 1 60MiB; A 2 1:0 60MiB");
     heap_shows(h, "a 3 64MiB", "A 3 0:0 90MiB");
@@ -125,8 +124,7 @@ static void a_large_remainder_must_exceed_1_mib(void **state)
     (void)state;
     static const char setup[] = "a 1 32MiB; f 1; a 2 11MiB; a 3 21MiB; f 3";
     heap *h = heap_open((heap_conf){.release = "2.9.1"});
-    heap_shows(h, setup,
-               "+ 0 32MiB; A 1 0:0 32MiB; F 1; A 2 0:0 11MiB; A 3 0:11MiB 21MiB; F 3");
+    heap_shows(h, setup, "+ 0 32MiB; A 1 0:0 32MiB; F 1; A 2 0:0 11MiB; A 3 0:11MiB 21MiB; F 3");
     heap_shows(h, "a 4 20MiB; f 4", "A 4 0:11MiB 21MiB; F 4");
     heap_shows(h, "a 4 20MiB-512; f 4", "A 4 0:11MiB 20MiB-512; F 4");
     heap_close(h);
@@ -165,11 +163,11 @@ static void a_request_at_the_split_limit_is_never_split(void **state)
 static void with_expandable_on_what_could_grow_least_is_preferred(void **state)
 {
     (void)state;
-    heap *h = heap_open(
-        (heap_conf){.release = "2.9.1", .capacity = MIB(160), .expandable = true});
+    heap *h = heap_open((heap_conf){.release = "2.9.1", .capacity = MIB(160), .expandable = true});
     heap_does(h, "a 1 12MiB; a 2 4MiB; a 3 14MiB; f 1");
-    heap_shows(h, "s", "S 0:0 40MiB large exp; B 12MiB 12MiB free; B 4MiB 4MiB live; "
-                       "B 14MiB 14MiB live; B 10MiB 0 free");
+    heap_shows(h, "s",
+               "S 0:0 40MiB large exp; B 12MiB 12MiB free; B 4MiB 4MiB live; "
+               "B 14MiB 14MiB live; B 10MiB 0 free");
     /* 10 MiB could grow into the unmapped rest, 12 MiB could not. */
     heap_shows(h, "a 4 9MiB; f 4", "A 4 0:0 9MiB; F 4");
     heap_shows(h, "a 5 12MiB", "A 5 0:0 12MiB");
@@ -180,8 +178,7 @@ static void with_expandable_on_what_could_grow_least_is_preferred(void **state)
 static void the_preference_is_a_descent_that_stops_at_the_first_rise(void **state)
 {
     (void)state;
-    heap *h = heap_open(
-        (heap_conf){.release = "2.9.1", .capacity = MIB(160), .expandable = true});
+    heap *h = heap_open((heap_conf){.release = "2.9.1", .capacity = MIB(160), .expandable = true});
     /* Free: 6, 8, 5 MiB between live blocks; the smallest fit is kept, since 6 reaches further. */
     heap_does(h, "a 1 6MiB; a 2 2MiB; a 3 8MiB; a 4 2MiB; a 5 5MiB; a 6 2MiB; f 1; f 3; f 5");
     heap_shows(h, "a 7 4MiB; f 7", "A 7 0:18MiB 4MiB; F 7");
@@ -191,8 +188,7 @@ static void the_preference_is_a_descent_that_stops_at_the_first_rise(void **stat
 static void with_expandable_off_its_blocks_are_passed_by(void **state)
 {
     (void)state;
-    heap *h = heap_open(
-        (heap_conf){.release = "2.9.1", .capacity = MIB(160), .expandable = true});
+    heap *h = heap_open((heap_conf){.release = "2.9.1", .capacity = MIB(160), .expandable = true});
     heap_does(h, "a 1 12MiB; a 2 4MiB; f 1; expandable off; a 3 14MiB; f 3");
     heap_shows(h, "a 4 11MiB", "A 4 1:0 11MiB");
     heap_shows(h, "a 5 11MiB", "+ 2 12MiB; A 5 2:0 12MiB");
@@ -215,12 +211,12 @@ static void a_probe_tells_usable_bytes_from_unusable_ones_by_cause(void **state)
 {
     (void)state;
     heap *h = heap_open((heap_conf){.release = "2.9.1", .split = MIB(64)});
-    heap_does(h, "a 1 30MiB");          /* usable */
-    heap_does(h, "a 2 64MiB");          /* at the split limit */
-    heap_does(h, "a 3 12MiB");          /* too small */
-    heap_does(h, "a 4 20MiB 16");       /* another stream's */
-    heap_does(h, "a 5 1");              /* another pool's */
-    heap_does(h, "a 6 40MiB; r 6 16");  /* pending */
+    heap_does(h, "a 1 30MiB");         /* usable */
+    heap_does(h, "a 2 64MiB");         /* at the split limit */
+    heap_does(h, "a 3 12MiB");         /* too small */
+    heap_does(h, "a 4 20MiB 16");      /* another stream's */
+    heap_does(h, "a 5 1");             /* another pool's */
+    heap_does(h, "a 6 40MiB; r 6 16"); /* pending */
     heap_does(h, "p; f 1; f 2; f 3; f 4; f 5; f 6");
     fl_probe probe = heap_probe(h, MIB(24), 0);
     assert_true(probe.usable);
