@@ -11,8 +11,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#define CHUNK_SIZE (64 * 1024)
-
 static void device_deinit(const fl_host *host, fl_trace_device *device)
 {
     fl_columns_deinit(host, &device->columns);
@@ -32,8 +30,6 @@ void fl_trace_free(fl_trace *trace)
     const fl_host *host = trace->host;
     for (size_t i = 0; i < trace->devices.count; i++)
         device_deinit(host, &trace->devices.items[i]);
-    for (size_t i = 0; i < trace->chunks.count; i++)
-        fl_delete(host, trace->chunks.items[i].bytes, trace->chunks.items[i].size);
     fl_vector_deinit(host, &trace->devices);
     fl_vector_deinit(host, &trace->streams);
     fl_vector_deinit(host, &trace->pools);
@@ -42,7 +38,7 @@ void fl_trace_free(fl_trace *trace)
     fl_vector_deinit(host, &trace->stack_frames);
     fl_vector_deinit(host, &trace->stack_ends);
     fl_vector_deinit(host, &trace->warnings);
-    fl_vector_deinit(host, &trace->chunks);
+    fl_arena_deinit(host, &trace->arena);
     fl_table_deinit(host, &trace->stream_numbers);
     fl_table_deinit(host, &trace->pool_numbers);
     fl_table_deinit(host, &trace->text_numbers);
@@ -185,25 +181,6 @@ fl_status fl_trace_intern_pool(fl_trace *trace, fl_pool_name name, uint32_t *ret
     return FL_OK;
 }
 
-/* Room for `size` bytes in the last chunk. */
-static bool chunk_reserve(fl_trace *trace, size_t size, fl_error *error)
-{
-    struct fl_chunk_vector *chunks = &trace->chunks;
-    if (chunks->count > 0) {
-        const fl_text_chunk *last = &chunks->items[chunks->count - 1];
-        if (size <= last->size - last->used)
-            return true;
-    }
-    if (!fl_vector_reserve(trace->host, chunks, 1, error))
-        return false;
-    size_t whole = size > CHUNK_SIZE ? size : CHUNK_SIZE;
-    char *bytes = fl_new(trace->host, whole, error);
-    if (bytes == NULL)
-        return false;
-    chunks->items[chunks->count++] = (fl_text_chunk){bytes, 0, whole};
-    return true;
-}
-
 static fl_status intern_clean_text(fl_trace *trace, const char *text, size_t length,
                                    uint32_t *ret_text, fl_error *error)
 {
@@ -215,17 +192,14 @@ static fl_status intern_clean_text(fl_trace *trace, const char *text, size_t len
         return FL_OK;
     }
     size_t number = trace->texts.count;
-    if (!fl_vector_reserve(trace->host, &trace->texts, 1, error) ||
-        !chunk_reserve(trace, length + 1, error))
+    if (!fl_vector_reserve(trace->host, &trace->texts, 1, error))
+        return FL_ERR_RESOURCE;
+    const char *copy = fl_arena_copy(trace->host, &trace->arena, text, length, error);
+    if (copy == NULL)
         return FL_ERR_RESOURCE;
     fl_status status = intern_remember(trace, &trace->text_numbers, found, number, error);
     if (status != FL_OK)
         return status;
-    fl_text_chunk *chunk = &trace->chunks.items[trace->chunks.count - 1];
-    char *copy = chunk->bytes + chunk->used;
-    memcpy(copy, text, length);
-    copy[length] = '\0';
-    chunk->used += length + 1;
     trace->texts.items[trace->texts.count++] = copy;
     trace->names.texts = trace->texts.items;
     trace->names.text_count = trace->texts.count;

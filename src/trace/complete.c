@@ -88,7 +88,7 @@ static bool starts_from_nothing(const fl_columns *columns)
 fl_status fl_trace_judge_window(const fl_trace *trace, const fl_trace_device *device,
                                 bool *ret_complete, fl_error *error)
 {
-    if (trace->format == FL_FORMAT_SCRIPT || !trace->has_final_state) {
+    if (trace->format == FL_FORMAT_SCRIPT || !device->has_final_state) {
         *ret_complete = trace->format == FL_FORMAT_SCRIPT || starts_from_nothing(&device->columns);
         return FL_OK;
     }

@@ -10,6 +10,7 @@
 
 #include "base/table.h"
 #include "base/vector.h"
+#include "trace/arena.h"
 
 #define FL_NONE16 UINT16_MAX
 
@@ -59,7 +60,7 @@ typedef struct fl_trace_device {
     struct fl_segment_vector segments;
     struct fl_block_vector blocks;
     struct fl_u32_vector block_stacks; /* one per block */
-    bool is_complete;
+    bool has_final_state, is_complete;
 } fl_trace_device;
 FL_VECTOR(fl_device_vector, fl_trace_device);
 
@@ -69,20 +70,12 @@ typedef struct fl_frame_row {
 } fl_frame_row;
 FL_VECTOR(fl_frame_vector, fl_frame_row);
 
-/* Strings lie in chunks that never move. */
-typedef struct fl_text_chunk {
-    char *bytes;
-    size_t used, size;
-} fl_text_chunk;
-FL_VECTOR(fl_chunk_vector, fl_text_chunk);
-
 struct fl_trace {
     const fl_host *host;
     fl_format format;
     uint32_t path, conf; /* texts; conf FL_NONE: not stated */
     uint64_t capacity_bytes;
     fl_release_range releases;
-    bool has_final_state;
     struct fl_device_vector devices;
     struct fl_u64_vector streams;
     struct fl_pool_vector pools;
@@ -91,7 +84,7 @@ struct fl_trace {
     struct fl_u32_vector stack_frames; /* of all stacks, one after the other */
     struct fl_u64_vector stack_ends;   /* where each stack's frames end in stack_frames */
     struct fl_u32_vector warnings;     /* texts */
-    struct fl_chunk_vector chunks;
+    struct fl_arena arena;             /* the texts' bytes */
     fl_table stream_numbers, pool_numbers, text_numbers, frame_numbers, stack_numbers;
     fl_names names;
 };

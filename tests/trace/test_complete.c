@@ -11,7 +11,7 @@ static maker maker_new(bool has_final_state)
 {
     maker make = {fl_trace_new(fl_host_default(), "p", NULL)};
     make.trace->format = FL_FORMAT_SNAPSHOT;
-    make.trace->has_final_state = has_final_state;
+    make.trace->devices.items[0].has_final_state = has_final_state;
     return make;
 }
 

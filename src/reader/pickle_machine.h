@@ -1,0 +1,139 @@
+/* The machine's insides, shared by the files that make it up: pickle.c runs the instructions,
+ * pickle_text.c those of protocol 0, pickle_shape.c keeps what is open, pickle_store.c what is
+ * remembered. */
+#ifndef FL_READER_PICKLE_MACHINE_H
+#define FL_READER_PICKLE_MACHINE_H
+
+#include <fraglab/heap.h>
+
+#include "base/table.h"
+#include "base/vector.h"
+#include "reader/pickle.h"
+#include "trace/arena.h"
+
+/* One entry of the memo.  Numbers are never memoized by a pickler; they are kept where they fit. */
+typedef struct memo_entry {
+    uint32_t number;
+    uint8_t tag; /* MEMO_UNSET, or fl_tag + 1 */
+    uint8_t word;
+} memo_entry;
+
+#define MEMO_UNSET   0
+#define MEMO_NOWHERE SIZE_MAX
+
+/* A record or list that is being filled. */
+typedef struct open_entry {
+    uint8_t shape;
+    size_t slot; /* its place on the stack */
+    size_t memo; /* and in the memo, or MEMO_NOWHERE */
+} open_entry;
+
+typedef struct text_row {
+    const char *bytes;
+    uint32_t length;
+    uint32_t number; /* the receiver's */
+    uint8_t word;    /* its code in the schema, or 0 */
+} text_row;
+
+typedef struct pair_row {
+    uint64_t first, second;
+} pair_row;
+
+typedef struct unknown_row {
+    uint32_t text;
+    uint8_t shape;
+} unknown_row;
+
+FL_VECTOR(value_vector, fl_value);
+FL_VECTOR(mark_vector, size_t);
+FL_VECTOR(memo_vector, memo_entry);
+FL_VECTOR(item_vector, uint32_t);
+FL_VECTOR(text_vector, text_row);
+FL_VECTOR(pair_vector, pair_row);
+FL_VECTOR(byte_vector, char);
+
+#define MARK_LIMIT    1000 /* deepest nesting */
+#define UNKNOWN_LIMIT 16   /* unknown keys that are told */
+
+struct fl_pickle {
+    fl_input *input;
+    const fl_host *host;
+    const fl_schema *schema;
+    void *user;
+    fl_error *error;
+    fl_status status; /* why an instruction returned false */
+
+    const uint8_t *at;   /* the instruction that runs; NULL once its bytes may have moved */
+    uint64_t at_offset;  /* then: its place */
+    const uint8_t *args; /* its argument of fixed size */
+    bool is_stopped, is_cut;
+
+    struct value_vector stack;
+    struct mark_vector marks; /* heights of the stack */
+    struct memo_vector memo;
+    open_entry path[FL_SHAPE_LIMIT];
+    size_t depth;
+    fl_record records[FL_SHAPE_LIMIT];
+    struct item_vector items; /* of the shared list that is open */
+
+    struct text_vector texts;
+    struct fl_arena arena; /* the texts' bytes */
+    struct pair_vector pairs;
+    struct byte_vector scratch;
+    fl_table text_numbers, pair_numbers;
+    unknown_row unknown[UNKNOWN_LIMIT];
+    size_t unknown_count;
+};
+
+/* All return false with `status` and `error` set where they fail. */
+
+/* Fails with the place of the instruction in front. */
+bool fl_pickle_fail(fl_pickle *m, fl_status status, const char *format, ...) FL_PRINTF(3, 4);
+
+/* Takes what a callback or helper answered. */
+bool fl_pickle_check(fl_pickle *m, fl_status status);
+
+/* The content ended within an instruction: an error, or the end if cuts are accepted. */
+bool fl_pickle_cut(fl_pickle *m);
+
+/* pickle_store.c */
+bool fl_pickle_keep_text(fl_pickle *m, const char *bytes, size_t length, fl_value *ret_value);
+bool fl_pickle_keep_pair(fl_pickle *m, uint64_t first, uint64_t second, fl_value *ret_value);
+bool fl_pickle_memo_put(fl_pickle *m, uint64_t index);
+bool fl_pickle_memo_get(fl_pickle *m, uint64_t index);
+void fl_pickle_drop_store(fl_pickle *m);
+
+/* pickle_shape.c */
+bool fl_shape_open(fl_pickle *m, bool is_list);
+bool fl_shape_close_to(fl_pickle *m, size_t depth); /* closes what is open beyond this depth */
+bool fl_shape_append(fl_pickle *m, size_t container, size_t first);
+bool fl_shape_set(fl_pickle *m, size_t container, size_t first, bool is_whole);
+bool fl_shape_drop(fl_pickle *m, size_t height); /* takes values off the stack unseen */
+
+/* pickle_text.c */
+bool fl_pickle_op_int(fl_pickle *m);
+bool fl_pickle_op_long(fl_pickle *m);
+bool fl_pickle_op_float(fl_pickle *m);
+bool fl_pickle_op_unicode(fl_pickle *m);
+bool fl_pickle_op_get(fl_pickle *m);
+bool fl_pickle_op_put(fl_pickle *m);
+
+/* The main loop leaves room for one value before each instruction. */
+static inline bool fl_pickle_push(fl_pickle *m, fl_value value)
+{
+    m->stack.items[m->stack.count++] = value;
+    return true;
+}
+
+static inline fl_value fl_value_int(int64_t value)
+{
+    return (fl_value){.bits = (uint64_t)value, .tag = FL_TAG_INT};
+}
+
+/* Height of the stack at the innermost mark; 0 without one. */
+static inline size_t fl_pickle_base(const fl_pickle *m)
+{
+    return m->marks.count > 0 ? m->marks.items[m->marks.count - 1] : 0;
+}
+
+#endif

@@ -1,0 +1,128 @@
+/* The parts of the snapshot reader: snapshot.c makes the trace, snapshot_schema.c names what is in
+ * the file, snapshot_release.c judges who wrote it. */
+#ifndef FL_READER_SNAPSHOT_H
+#define FL_READER_SNAPSHOT_H
+
+#include "base/checked.h"
+#include "base/vector.h"
+#include "reader/pickle.h"
+#include "reader/reader.h"
+
+/* Words of the file: keys first, then values. */
+typedef enum snapshot_word {
+    KEY_SEGMENTS = 1,
+    KEY_DEVICE_TRACES,
+    KEY_ALLOCATOR_SETTINGS,
+    KEY_EXTERNAL_ANNOTATIONS,
+    KEY_HOST_SEGMENTS,
+    KEY_HOST_TRACES,
+
+    KEY_DEVICE,
+    KEY_ADDRESS,
+    KEY_TOTAL_SIZE,
+    KEY_ALLOCATED_SIZE,
+    KEY_ACTIVE_SIZE,
+    KEY_REQUESTED_SIZE,
+    KEY_STREAM,
+    KEY_SEGMENT_TYPE,
+    KEY_SEGMENT_POOL_ID,
+    KEY_IS_EXPANDABLE,
+    KEY_FRAMES,
+    KEY_FORWARD_FRAMES,
+    KEY_BLOCKS,
+
+    KEY_SIZE,
+    KEY_STATE,
+    KEY_HISTORY,
+
+    KEY_ACTION,
+    KEY_ADDR,
+    KEY_DEVICE_FREE,
+    KEY_TIME_US,
+    KEY_COMPILE_CONTEXT,
+    KEY_USER_METADATA,
+    KEY_INTERNAL_METADATA,
+    KEY_POOL_ID,
+
+    KEY_NAME,
+    KEY_FILENAME,
+    KEY_LINE,
+
+    KEY_CONF,
+    KEY_MAX_SPLIT_SIZE,
+    KEY_GARBAGE_COLLECTION_THRESHOLD,
+    KEY_EXPANDABLE_SEGMENTS,
+    KEY_PINNED_NUM_REGISTER_THREADS,
+    KEY_RELEASE_LOCK_ON_CUDAMALLOC,
+    KEY_PINNED_USE_CUDA_HOST_REGISTER,
+    KEY_GRAPH_CAPTURE_RECORD_STREAM_REUSE,
+    KEY_MAX_ROUND_THRESHOLD,
+    KEY_MAX_CACHED_SIZE,
+    KEY_ROUNDUP_POWER2_DIVISIONS,
+    KEY_END,
+
+    WORD_ALLOC = FL_KEY_LIMIT,
+    WORD_FREE_REQUESTED,
+    WORD_FREE_COMPLETED,
+    WORD_SEGMENT_ALLOC,
+    WORD_SEGMENT_FREE,
+    WORD_SEGMENT_MAP,
+    WORD_SEGMENT_UNMAP,
+    WORD_OOM,
+    WORD_SNAPSHOT,
+    WORD_ANNOTATE,
+
+    WORD_ACTIVE_ALLOCATED,
+    WORD_ACTIVE_PENDING_FREE,
+    WORD_ACTIVE_AWAITING_FREE,
+    WORD_INACTIVE,
+    WORD_SMALL,
+    WORD_LARGE,
+    WORD_END
+} snapshot_word;
+
+typedef struct pending_block {
+    fl_block_view view;
+    uint32_t stack;
+} pending_block;
+FL_VECTOR(pending_vector, pending_block);
+
+typedef struct snapshot_reader {
+    const fl_host *host;
+    fl_trace *trace;
+    fl_table live[FL_TRACE_MAX_DEVICE + 1]; /* address to allocation, freed but pending included */
+    struct pending_vector blocks;           /* of the segment that is being read */
+    size_t device;                          /* whose events are being read */
+    size_t trace_count, whole_traces;       /* begun and ended */
+    uint64_t entry_count;
+    bool is_whole; /* the file was read to its end */
+
+    uint64_t last_stream; /* most events are on the same stream as the one before */
+    uint32_t last_stream_number;
+    bool has_stream;
+
+    uint64_t top_keys, settings_keys, entry_keys; /* bits of keys seen */
+    bool has_settings, has_annotate;
+} snapshot_reader;
+
+extern const char *const fl_snapshot_words[WORD_END];
+extern const fl_schema fl_snapshot_schema;
+
+/* Callbacks of the schema, in snapshot.c. */
+fl_status fl_snapshot_frame(void *user, fl_closing *closing, fl_error *error);
+fl_status fl_snapshot_stack(void *user, fl_closing *closing, fl_error *error);
+fl_status fl_snapshot_block(void *user, fl_closing *closing, fl_error *error);
+fl_status fl_snapshot_segment(void *user, fl_closing *closing, fl_error *error);
+fl_status fl_snapshot_entry(void *user, fl_closing *closing, fl_error *error);
+fl_status fl_snapshot_trace(void *user, fl_closing *closing, fl_error *error);
+fl_status fl_snapshot_settings(void *user, fl_closing *closing, fl_error *error);
+fl_status fl_snapshot_top(void *user, fl_closing *closing, fl_error *error);
+fl_status fl_snapshot_segment_begin(void *user, fl_error *error);
+fl_status fl_snapshot_trace_begin(void *user, fl_error *error);
+fl_status fl_snapshot_unknown_key(void *user, const char *key, size_t length, const char *what,
+                                  fl_error *error);
+
+/* Tells the trace which releases write such keys. */
+fl_status fl_snapshot_judge_release(const snapshot_reader *reader, fl_error *error);
+
+#endif

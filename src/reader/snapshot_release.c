@@ -1,0 +1,60 @@
+/* Who wrote a snapshot: each release added keys, so the keys that are there and those that are not
+ * bound the release from both sides.  Between two releases that were seen, the bound is the wider
+ * one. */
+#include "reader/snapshot.h"
+
+typedef struct release {
+    uint32_t major, minor;
+} release;
+
+/* The releases that this reader was checked against. */
+static const release oldest = {2, 4}, newest = {2, 15};
+
+typedef enum evidence_place { IN_TOP, IN_SETTINGS, IN_ENTRIES } evidence_place;
+
+typedef struct evidence_row {
+    evidence_place place;
+    uint8_t key;
+    release with;    /* the first release that may write it */
+    release without; /* the last one that may not */
+} evidence_row;
+
+static const evidence_row evidence_rows[] = {
+    {IN_TOP, KEY_EXTERNAL_ANNOTATIONS, {2, 5}, {2, 4}},
+    {IN_ENTRIES, KEY_COMPILE_CONTEXT, {2, 8}, {2, 8}},
+    {IN_SETTINGS, KEY_GRAPH_CAPTURE_RECORD_STREAM_REUSE, {2, 9}, {2, 8}},
+    {IN_ENTRIES, KEY_USER_METADATA, {2, 10}, {2, 9}},
+    {IN_ENTRIES, KEY_POOL_ID, {2, 12}, {2, 12}},
+    {IN_SETTINGS, KEY_MAX_ROUND_THRESHOLD, {2, 13}, {2, 12}},
+    {IN_TOP, KEY_HOST_SEGMENTS, {2, 14}, {2, 14}},
+    {IN_ENTRIES, KEY_INTERNAL_METADATA, {2, 14}, {2, 15}},
+};
+
+static bool is_below(release a, release b)
+{
+    return a.major != b.major ? a.major < b.major : a.minor < b.minor;
+}
+
+fl_status fl_snapshot_judge_release(const snapshot_reader *reader, fl_error *error)
+{
+    const uint64_t keys[] = {reader->top_keys, reader->settings_keys, reader->entry_keys};
+    /* What is missing tells something only where all of it was read. */
+    const bool is_read[] = {reader->is_whole, reader->has_settings, reader->entry_count > 0};
+    release first = oldest, last = newest;
+    for (size_t i = 0; i < sizeof evidence_rows / sizeof *evidence_rows; i++) {
+        const evidence_row *row = &evidence_rows[i];
+        bool is_there = (keys[row->place] >> row->key & 1) != 0;
+        if (is_there && is_below(first, row->with))
+            first = row->with;
+        if (!is_there && is_read[row->place] && is_below(row->without, last))
+            last = row->without;
+    }
+    if (reader->has_annotate)
+        first = newest;
+    if (is_below(last, first))
+        return fl_trace_warn(reader->trace, error,
+                             "the keys of this file belong to no single release");
+    reader->trace->releases =
+        (fl_release_range){first.major, first.minor, last.major, last.minor, true};
+    return FL_OK;
+}
