@@ -9,6 +9,7 @@
 
 #include "base/vector.h"
 #include "rebuild/burst.h"
+#include "rebuild/card.h"
 #include "replay/replay.h"
 #include "trace/build.h"
 
@@ -329,6 +330,10 @@ fl_status fl_record_options(const fl_trace *trace, size_t device, const fl_profi
     const fl_device_ops *recorded = fl_device_find("recorded");
     if (recorded == NULL)
         return fl_fail(error, FL_ERR_UNAVAILABLE, "this build has no device 'recorded'");
+    uint64_t total;
+    fl_status status = fl_card_estimate(host, fl_trace_columns(trace, device), &total, error);
+    if (status != FL_OK)
+        return status;
     *ret_options = (fl_replay_options){
         .host = host,
         .profile = profile,
@@ -336,6 +341,7 @@ fl_status fl_record_options(const fl_trace *trace, size_t device, const fl_profi
         .fraction = -1,
         .device = recorded,
         .capacity_bytes = FL_UNLIMITED,
+        .total_bytes = total,
         .trace_device = device,
         .on_oom = FL_ON_OOM_SKIP,
     };

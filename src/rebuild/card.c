@@ -1,0 +1,102 @@
+/* The size of the card matters to verify in one place: an expandable segment reserves addresses for
+ * nine eighths of it (section 11.1 of docs/allocator-rules.md), and how much of a range is left
+ * decides between free blocks that border unmapped addresses.
+ *
+ * A snapshot does not state it.  But drivers reserve ranges side by side, so the distance from one
+ * base to the next is the length of a range; and an out-of-memory tells what was free on top of
+ * what was reserved, which is less than the total by what lies outside of the allocator. */
+#include "rebuild/card.h"
+
+#include "base/checked.h"
+#include "base/vector.h"
+
+#include <stdlib.h>
+
+struct span {
+    uint64_t begin, end;
+};
+
+FL_VECTOR(card_spans, struct span);
+
+static int spans_by_begin(const void *a, const void *b)
+{
+    const struct span *left = a, *right = b;
+    return left->begin < right->begin ? -1 : left->begin > right->begin;
+}
+
+static bool gather_spans(const fl_host *host, const fl_columns *columns, struct card_spans *spans,
+                         fl_error *error)
+{
+    for (uint64_t i = 0; columns->address != NULL && i < columns->count; i++) {
+        if (columns->kind[i] != FL_EVENT_SEGMENT_MAP)
+            continue;
+        struct span span = {.begin = columns->address[i]};
+        if (!fl_add(span.begin, columns->size[i], &span.end))
+            continue;
+        if (!fl_vector_reserve(host, spans, 1, error))
+            return false;
+        spans->items[spans->count++] = span;
+    }
+    return true;
+}
+
+/* The least distance between two bases: a range fills from its base on, so all that was ever mapped
+ * in it is one run.  UINT64_MAX: fewer than two. */
+static uint64_t least_distance(struct card_spans *spans)
+{
+    uint64_t least = UINT64_MAX;
+    if (spans->count == 0)
+        return least;
+    qsort(spans->items, spans->count, sizeof *spans->items, spans_by_begin);
+    struct span run = spans->items[0];
+    for (size_t i = 1; i < spans->count; i++) {
+        const struct span *span = &spans->items[i];
+        if (span->begin > run.end) {
+            if (span->begin - run.begin < least)
+                least = span->begin - run.begin;
+            run = *span;
+        } else if (span->end > run.end) {
+            run.end = span->end;
+        }
+    }
+    return least;
+}
+
+/* The most that was reserved, and the most that is known to have been there for it. */
+static void find_most(const fl_columns *columns, uint64_t *ret_reserved, uint64_t *ret_there)
+{
+    uint64_t reserved = 0, most = 0, there = 0;
+    for (uint64_t i = 0; i < columns->count; i++) {
+        uint64_t size = columns->size[i], sum;
+        uint8_t kind = columns->kind[i];
+        if (kind == FL_EVENT_SEGMENT_ALLOC || kind == FL_EVENT_SEGMENT_MAP)
+            reserved = fl_add(reserved, size, &sum) ? sum : UINT64_MAX;
+        else if (fl_kind_is_segment(kind))
+            reserved -= size < reserved ? size : reserved;
+        if (reserved > most)
+            most = reserved;
+        bool is_refusal = kind == FL_OP_ALLOC && (columns->flags[i] & FL_EVENT_OOM) != 0;
+        if (is_refusal && columns->address != NULL && fl_add(reserved, columns->address[i], &sum) &&
+            sum > there)
+            there = sum;
+    }
+    *ret_reserved = most;
+    *ret_there = there;
+}
+
+fl_status fl_card_estimate(const fl_host *host, const fl_columns *columns, uint64_t *ret_total,
+                           fl_error *error)
+{
+    struct card_spans spans = {0};
+    if (!gather_spans(host, columns, &spans, error)) {
+        fl_vector_deinit(host, &spans);
+        return FL_ERR_RESOURCE;
+    }
+    uint64_t distance = least_distance(&spans);
+    fl_vector_deinit(host, &spans);
+    uint64_t reserved, there;
+    find_most(columns, &reserved, &there);
+    uint64_t total = distance == UINT64_MAX ? 0 : distance / 9 * 8;
+    *ret_total = total >= reserved && total >= there ? total : there;
+    return FL_OK;
+}

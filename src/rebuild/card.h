@@ -1,0 +1,11 @@
+/* How large the card of a recorded history was, as far as the record tells. */
+#ifndef FL_REBUILD_CARD_H
+#define FL_REBUILD_CARD_H
+
+#include "trace/trace.h"
+
+/* An estimate of the card's total bytes; 0: nothing tells.  FL_ERR_RESOURCE. */
+fl_status fl_card_estimate(const fl_host *host, const fl_columns *columns, uint64_t *ret_total,
+                           fl_error *error);
+
+#endif
