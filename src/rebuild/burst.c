@@ -6,18 +6,32 @@
  * - An empty_cache waits for everything pending and gives back every idle segment; less than that
  *   was collection or release of oversize blocks for a request.
  * - A request that the cache could have served never reaches the device.
+ * - A free and its completion side by side are one step as a rule.  But a free that waited may be
+ *   followed by a request that found nothing else to wait for; it shows only where the request did
+ *   not take the block that lay free before its eyes.
  * - The stack recorded with a release is the request's only where the request released.
  * - Where there are no stacks and both readings lead to the same state, the device decides: if what
  *   was reserved and what the request took exceed the most ever reserved, then the device was full
  *   and the request released; else it was an empty_cache. */
 #include "rebuild/burst.h"
 
+/* Is this the completion of the free right before it? */
+static bool ends_pair(const fl_columns *columns, uint64_t event)
+{
+    return event > 0 && columns->kind[event] == FL_OP_FREE_DONE &&
+           columns->kind[event - 1] == FL_OP_FREE && columns->id[event - 1] == columns->id[event];
+}
+
 static bool is_outcome(const fl_columns *columns, uint64_t event)
 {
     if (columns->kind[event] == FL_OP_FREE_DONE)
-        return event == 0 || columns->kind[event - 1] != FL_OP_FREE ||
-               columns->id[event - 1] != columns->id[event];
+        return !ends_pair(columns, event);
     return fl_kind_is_segment(columns->kind[event]);
+}
+
+static bool is_refused_request(const fl_columns *columns, uint64_t event)
+{
+    return columns->kind[event] == FL_OP_ALLOC && (columns->flags[event] & FL_EVENT_OOM) != 0;
 }
 
 static void note_release(fl_burst *burst, uint64_t event)
@@ -70,12 +84,14 @@ static fl_origin find_origin(const fl_burst *burst, const fl_columns *columns)
 bool fl_burst_find(const fl_columns *columns, uint64_t from, fl_burst *ret_burst)
 {
     uint64_t event = from;
-    while (event < columns->count && !is_outcome(columns, event))
+    while (event < columns->count && !is_outcome(columns, event) &&
+           !is_refused_request(columns, event))
         event++;
-    if (event == columns->count)
+    if (event >= columns->count)
         return false;
     fl_burst burst = {
         .begin = event,
+        .has_pair = event > 0 && ends_pair(columns, event - 1),
         .first_release = UINT64_MAX,
         .last_release = UINT64_MAX,
         .first_taken = UINT64_MAX,
@@ -85,7 +101,7 @@ bool fl_burst_find(const fl_columns *columns, uint64_t from, fl_burst *ret_burst
         add_outcome(&burst, columns, event);
     burst.end = event;
     burst.is_request = event < columns->count && columns->kind[event] == FL_OP_ALLOC;
-    burst.is_refused = burst.is_request && (columns->flags[event] & FL_EVENT_OOM);
+    burst.is_refused = burst.is_request && is_refused_request(columns, event);
     burst.origin = find_origin(&burst, columns);
     *ret_burst = burst;
     return true;
@@ -131,24 +147,32 @@ static size_t list_own(const fl_burst *burst, const fl_burst_facts *facts, fl_re
     return 2;
 }
 
-size_t fl_burst_readings(const fl_burst *burst, const fl_burst_facts *facts,
-                         fl_reading ret_readings[FL_READING_COUNT])
+static size_t list_all(const fl_burst *burst, const fl_burst_facts *facts, fl_reading *list)
 {
     bool has_release = burst->first_release != UINT64_MAX;
     if (!burst->is_request) {
-        ret_readings[0] = has_release ? FL_READING_TRIM : FL_READING_BEFORE;
+        list[0] = has_release ? FL_READING_TRIM : FL_READING_BEFORE;
         return 1;
     }
     if (!has_release || !may_be_trim(burst, facts))
-        return list_own(burst, facts, ret_readings);
+        return list_own(burst, facts, list);
     bool is_trim = burst->origin == FL_ORIGIN_OTHER ||
                    (burst->origin == FL_ORIGIN_UNKNOWN && had_room(burst, facts)) ||
                    is_served_from_cache(burst) || (facts != NULL && facts->is_usable);
     if (is_trim) {
-        ret_readings[0] = FL_READING_TRIM;
-        return 1 + list_own(burst, facts, ret_readings + 1);
+        list[0] = FL_READING_TRIM;
+        return 1 + list_own(burst, facts, list + 1);
     }
-    size_t count = list_own(burst, facts, ret_readings);
-    ret_readings[count] = FL_READING_TRIM;
+    size_t count = list_own(burst, facts, list);
+    list[count] = FL_READING_TRIM;
     return count + 1;
+}
+
+size_t fl_burst_readings(const fl_burst *burst, const fl_burst_facts *facts,
+                         fl_reading ret_readings[FL_READING_COUNT])
+{
+    size_t count = list_all(burst, facts, ret_readings);
+    if (burst->has_pair && burst->is_request)
+        ret_readings[count++] = FL_READING_PAIR;
+    return count;
 }

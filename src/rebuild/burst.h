@@ -13,6 +13,7 @@ typedef enum fl_reading {
     FL_READING_TRIM,   /* an empty_cache came first: it waited for every completion */
     FL_READING_BEFORE, /* completions ahead of any step with the device had come by themselves */
     FL_READING_DURING, /* the request waited for all of them */
+    FL_READING_PAIR,   /* and for the free right before the burst, whose completion comes first */
     FL_READING_COUNT
 } fl_reading;
 
@@ -22,6 +23,7 @@ typedef enum fl_origin { FL_ORIGIN_UNKNOWN, FL_ORIGIN_REQUEST, FL_ORIGIN_OTHER }
 
 typedef struct fl_burst {
     uint64_t begin, end; /* half open; `end` is the event it leads to, or the number of events */
+    bool has_pair;       /* right before `begin` are a free and its completion */
     bool is_request;     /* `end` is a request */
     bool is_refused;     /* which was refused */
     uint64_t completions;
@@ -41,13 +43,16 @@ typedef struct fl_burst_facts {
     uint64_t reserved_bytes, most_reserved_bytes; /* now, and the most of the whole record */
 } fl_burst_facts;
 
-/* The first burst at or after `from`; false where there is none. */
+/* The first burst at or after `from`; false where there is none.  A request that was refused has
+ * one even if nothing else shows. */
 bool fl_burst_find(const fl_columns *columns, uint64_t from, fl_burst *ret_burst);
 
 /* Is there anything to decide? */
 static inline bool fl_burst_is_open(const fl_burst *burst)
 {
-    return burst->completions > 0 || burst->first_release != UINT64_MAX;
+    bool reached_device = burst->is_refused || burst->first_taken != UINT64_MAX;
+    return burst->completions > 0 || burst->first_release != UINT64_MAX ||
+           (burst->has_pair && reached_device);
 }
 
 /* The readings that a burst allows, the most likely first; returns how many.  `facts` NULL: nothing

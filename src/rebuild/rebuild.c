@@ -174,32 +174,45 @@ static fl_burst_facts gather_facts(const struct rebuild *rebuild, const fl_burst
 
 /* ---- readings -------------------------------------------------------------------------------- */
 
-/* Writes a reading into the trace.  A completion that some op waited for asks nothing at its own
- * place, but has happened once that op is over, whatever the settings of a later replay. */
+/* A completion that some op waited for asks nothing at its own place, but has happened once that op
+ * is over, whatever the settings of a later replay. */
+static fl_status move_completion(struct rebuild *rebuild, uint64_t event, uint64_t over,
+                                 fl_error *error)
+{
+    fl_op done;
+    fl_columns_op(rebuild->columns, event, &done);
+    fl_trace_set_flags(rebuild->trace, rebuild->device, event, FL_EVENT_SILENT);
+    return fl_trace_insert(rebuild->trace, rebuild->device, over, &done, error);
+}
+
+static fl_status insert_trim(struct rebuild *rebuild, uint64_t event, fl_error *error)
+{
+    fl_op trim = {
+        .kind = FL_OP_TRIM, .id = FL_NONE, .stream = FL_NONE, .pool = FL_NONE, .text = FL_NONE};
+    return fl_trace_insert(rebuild->trace, rebuild->device, event, &trim, error);
+}
+
+/* Writes a reading into the trace. */
 static fl_status apply_reading(struct rebuild *rebuild, const fl_burst *burst, fl_reading reading,
                                fl_error *error)
 {
-    fl_trace *trace = rebuild->trace;
     const fl_columns *columns = rebuild->columns;
     uint64_t over = burst->end;
     fl_status status = FL_OK;
-    if (reading == FL_READING_TRIM) {
-        fl_op trim = {
-            .kind = FL_OP_TRIM, .id = FL_NONE, .stream = FL_NONE, .pool = FL_NONE, .text = FL_NONE};
-        status = fl_trace_insert(trace, rebuild->device, burst->end, &trim, error);
-    } else if (burst->end < columns->count) {
+    if (reading == FL_READING_TRIM)
+        status = insert_trim(rebuild, burst->end, error);
+    else if (burst->end < columns->count)
         over = burst->end + 1;
+    if (status == FL_OK && reading == FL_READING_PAIR) {
+        fl_trace_set_flags(rebuild->trace, rebuild->device, burst->begin - 2, FL_OP_HELD);
+        status = move_completion(rebuild, burst->begin - 1, over, error);
     }
     bool by_itself = reading == FL_READING_BEFORE;
     for (uint64_t i = burst->begin; i < burst->end && status == FL_OK; i++) {
         if (columns->kind[i] != FL_OP_FREE_DONE)
             by_itself = false;
-        if (columns->kind[i] != FL_OP_FREE_DONE || by_itself)
-            continue;
-        fl_trace_set_flags(trace, rebuild->device, i, FL_EVENT_SILENT);
-        fl_op done;
-        fl_columns_op(columns, i, &done);
-        status = fl_trace_insert(trace, rebuild->device, over, &done, error);
+        else if (!by_itself)
+            status = move_completion(rebuild, i, over, error);
     }
     return status;
 }
@@ -210,63 +223,61 @@ static void take_back(struct rebuild *rebuild, const fl_burst *burst, size_t kep
     for (uint64_t i = burst->begin; i < burst->end; i++)
         if (rebuild->columns->kind[i] == FL_OP_FREE_DONE)
             fl_trace_clear_flags(rebuild->trace, rebuild->device, i, FL_EVENT_SILENT);
+    if (burst->has_pair)
+        fl_trace_clear_flags(rebuild->trace, rebuild->device, burst->begin - 2, FL_OP_HELD);
 }
 
-/* Applies a reading and sees whether everything up to and including `end` comes out as recorded. */
-static fl_status try_reading(struct rebuild *rebuild, const fl_burst *burst, fl_reading reading,
-                             bool *ret_fits, fl_error *error)
+/* Does everything up to and including the burst's request come out as recorded? */
+static fl_status judge_reading(struct rebuild *rebuild, const fl_burst *burst, bool *ret_fits,
+                               fl_error *error)
 {
-    fl_status status = apply_reading(rebuild, burst, reading, error);
-    *ret_fits = rebuild->replay == NULL;
-    if (status != FL_OK || rebuild->replay == NULL)
-        return status;
-    uint64_t differences = rebuild->compare.differences;
     bool is_end = burst->end == rebuild->columns->count;
     bool is_lost;
-    status = run_or_lose_track(rebuild, is_end ? burst->end : burst->end + 1, &is_lost, error);
+    fl_status status =
+        run_or_lose_track(rebuild, is_end ? burst->end : burst->end + 1, &is_lost, error);
     fl_compare_catch_up(&rebuild->compare, burst->end);
-    *ret_fits = !is_lost && rebuild->compare.differences == differences;
+    *ret_fits = !is_lost && rebuild->compare.differences == 0;
     return status;
 }
 
-/* Back to the begin of a burst whose reading was wrong. */
-static fl_status start_over(struct rebuild *rebuild, const fl_burst *burst, fl_error *error)
+/* Tries the readings one after the other; *ret_fits is false where none is right. */
+static fl_status try_readings(struct rebuild *rebuild, const fl_burst *burst,
+                              const fl_reading *readings, size_t count, bool *ret_fits,
+                              fl_error *error)
 {
-    bool is_lost = false;
-    fl_status status = open_replay(rebuild, error);
-    if (status == FL_OK)
-        status = run_or_lose_track(rebuild, burst->begin, &is_lost, error);
-    if (is_lost)
-        lose_track(rebuild);
-    return status;
+    size_t kept;
+    fl_trace_insertions(rebuild->trace, rebuild->device, &kept);
+    *ret_fits = false;
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0 && rebuild->restarts_left == 0)
+            break;
+        rebuild->restarts_left -= i > 0;
+        fl_status status = apply_reading(rebuild, burst, readings[i], error);
+        if (status == FL_OK && i > 0)
+            status = open_replay(rebuild, error);
+        if (status == FL_OK)
+            status = judge_reading(rebuild, burst, ret_fits, error);
+        if (status != FL_OK || *ret_fits)
+            return status;
+        take_back(rebuild, burst, kept);
+    }
+    return FL_OK;
 }
 
 static fl_status read_burst(struct rebuild *rebuild, const fl_burst *burst, fl_error *error)
 {
     fl_reading readings[FL_READING_COUNT];
-    fl_burst_facts facts;
-    size_t count = 0, kept;
-    fl_trace_insertions(rebuild->trace, rebuild->device, &kept);
     if (rebuild->replay != NULL) {
-        facts = gather_facts(rebuild, burst);
-        count = fl_burst_readings(burst, &facts, readings);
-    } else {
-        count = fl_burst_readings(burst, NULL, readings);
-    }
-    bool fits = false;
-    for (size_t i = 0; i < count; i++) {
-        fl_status status = try_reading(rebuild, burst, readings[i], &fits, error);
+        fl_burst_facts facts = gather_facts(rebuild, burst);
+        size_t count = fl_burst_readings(burst, &facts, readings);
+        bool fits;
+        fl_status status = try_readings(rebuild, burst, readings, count, &fits, error);
         if (status != FL_OK || fits)
             return status;
-        if (i + 1 == count || rebuild->restarts_left == 0)
-            break;
-        rebuild->restarts_left--;
-        take_back(rebuild, burst, kept);
-        if ((status = start_over(rebuild, burst, error)) != FL_OK)
-            return status;
+        lose_track(rebuild);
+    } else {
+        fl_burst_readings(burst, NULL, readings);
     }
-    lose_track(rebuild);
-    take_back(rebuild, burst, kept);
     return apply_reading(rebuild, burst, readings[0], error);
 }
 
@@ -276,7 +287,7 @@ static fl_status read_bursts(struct rebuild *rebuild, fl_error *error)
     uint64_t from = 0;
     fl_status status = FL_OK;
     while (status == FL_OK && fl_burst_find(rebuild->columns, from, &burst)) {
-        from = burst.end;
+        from = burst.end + 1;
         if (!fl_burst_is_open(&burst))
             continue;
         if (rebuild->replay != NULL) {
@@ -318,7 +329,7 @@ static void mark_frees(fl_trace *trace, size_t device)
 static bool has_open_burst(const fl_columns *columns)
 {
     fl_burst burst;
-    for (uint64_t from = 0; fl_burst_find(columns, from, &burst); from = burst.end)
+    for (uint64_t from = 0; fl_burst_find(columns, from, &burst); from = burst.end + 1)
         if (fl_burst_is_open(&burst))
             return true;
     return false;
