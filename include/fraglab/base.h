@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #if defined(__GNUC__)
-#define FL_API __attribute__((visibility("default")))
+#define FL_API                        __attribute__((visibility("default")))
 #define FL_PRINTF(format_at, args_at) __attribute__((format(printf, format_at, args_at)))
 #else
 #define FL_API
@@ -26,7 +26,7 @@ extern "C" {
  * The numbers of the first six are the command line's exit codes. */
 typedef enum fl_status {
     FL_OK = 0,
-    FL_ERR_NO = 1,          /* done, and the answer is no (a difference, a refusal that was asked about) */
+    FL_ERR_NO = 1, /* done, and the answer is no (a difference, a refusal that was asked about) */
     FL_ERR_USAGE = 2,       /* the caller asked for something that does not exist or does not fit */
     FL_ERR_INPUT = 3,       /* the file or script is unreadable or invalid */
     FL_ERR_UNAVAILABLE = 4, /* this build, machine or release cannot do it */
@@ -42,13 +42,15 @@ FL_API const char *fl_status_text(fl_status status);
  * function that takes one also takes NULL. */
 typedef struct fl_error {
     fl_status status;
-    char text[512]; /* place first, lower case, no full stop: "a.txt:41: free of id 7 which is not live" */
+    char text[512]; /* place first, lower case, no full stop: "a.txt:41: free of id 7 which is not
+                       live" */
     char hint[256]; /* what to try, or empty */
 } fl_error;
 
 /* Fills `error` unless it already holds a failure; returns `status` so that callers can write
  * `return fl_fail(...)`. */
-FL_API fl_status fl_fail(fl_error *error, fl_status status, const char *format, ...) FL_PRINTF(3, 4);
+FL_API fl_status fl_fail(fl_error *error, fl_status status, const char *format, ...)
+    FL_PRINTF(3, 4);
 
 /* Adds the hint line to a failure that has none yet; returns the failure's status. */
 FL_API fl_status fl_hint(fl_error *error, const char *format, ...) FL_PRINTF(2, 3);

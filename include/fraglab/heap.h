@@ -18,16 +18,16 @@ extern "C" {
 
 typedef enum fl_op_kind {
     FL_OP_NONE = 0,
-    FL_OP_ALLOC,           /* id, stream, size: allocate */
-    FL_OP_FREE,            /* id: free; FL_OP_HELD: it stays pending until its FREE_DONE */
-    FL_OP_USE,             /* id, stream: record_stream, the block is also used on that stream */
-    FL_OP_SCOPE_BEGIN,     /* pool, flags, stream (FL_NONE: every stream): requests go to that pool */
-    FL_OP_SCOPE_END,       /* pool */
-    FL_OP_POOL_RELEASE,    /* pool: its owner lets go of it */
-    FL_OP_TRIM,            /* pool (FL_NONE: the default): empty_cache */
-    FL_OP_LIMIT,           /* fraction: set_per_process_memory_fraction */
-    FL_OP_CONFIGURE,       /* text: the settings change */
-    FL_OP_EVENTS_HOLD,     /* events so far are complete, later ones stay pending */
+    FL_OP_ALLOC,        /* id, stream, size: allocate */
+    FL_OP_FREE,         /* id: free; FL_OP_HELD: it stays pending until its FREE_DONE */
+    FL_OP_USE,          /* id, stream: record_stream, the block is also used on that stream */
+    FL_OP_SCOPE_BEGIN,  /* pool, flags, stream (FL_NONE: every stream): requests go to that pool */
+    FL_OP_SCOPE_END,    /* pool */
+    FL_OP_POOL_RELEASE, /* pool: its owner lets go of it */
+    FL_OP_TRIM,         /* pool (FL_NONE: the default): empty_cache */
+    FL_OP_LIMIT,        /* fraction: set_per_process_memory_fraction */
+    FL_OP_CONFIGURE,    /* text: the settings change */
+    FL_OP_EVENTS_HOLD,  /* events so far are complete, later ones stay pending */
     FL_OP_EVENTS_COMPLETE, /* every event completes, also later ones */
     FL_OP_FREE_DONE,       /* id: its pending free completes here */
     FL_OP_MARK,            /* text: a phase, step or note */
@@ -37,15 +37,15 @@ typedef enum fl_op_kind {
     FL_OP_KIND_COUNT
 } fl_op_kind;
 
-enum {                        /* fl_op.flags */
-    FL_OP_HELD = 1 << 0,      /* FREE */
-    FL_OP_CAPTURE = 1 << 1,   /* SCOPE_BEGIN: a graph capture, not only a routing scope */
-    FL_OP_NO_SPLIT = 1 << 2,  /* SCOPE_BEGIN: blocks of this pool are handed out whole */
-    FL_OP_USE_ON_OOM = 1 << 3 /* SCOPE_BEGIN: the pool also serves others before they run out */
+enum {                           /* fl_op.flags */
+       FL_OP_HELD = 1 << 0,      /* FREE */
+       FL_OP_CAPTURE = 1 << 1,   /* SCOPE_BEGIN: a graph capture, not only a routing scope */
+       FL_OP_NO_SPLIT = 1 << 2,  /* SCOPE_BEGIN: blocks of this pool are handed out whole */
+       FL_OP_USE_ON_OOM = 1 << 3 /* SCOPE_BEGIN: the pool also serves others before they run out */
 };
 
 typedef struct fl_op {
-    uint8_t kind;    /* fl_op_kind */
+    uint8_t kind; /* fl_op_kind */
     uint8_t flags;
     uint32_t id;     /* dense allocation number, or FL_NONE */
     uint32_t stream; /* dense, or FL_NONE */
@@ -72,17 +72,17 @@ typedef struct fl_result {
 } fl_result;
 
 typedef enum fl_change_kind {
-    FL_CHANGE_ACQUIRE,     /* a segment came from the device: segment, address, size */
-    FL_CHANGE_RELEASE,     /* a segment went back: segment, address, size */
-    FL_CHANGE_RESERVE,     /* an address range was reserved: segment, address, size */
-    FL_CHANGE_UNRESERVE,   /* and given back */
-    FL_CHANGE_MAP,         /* memory mapped into a range by one call: segment, address, size, pages */
-    FL_CHANGE_UNMAP,       /* memory unmapped from a range by one call: segment, address, size, pages */
-    FL_CHANGE_NO_SEGMENT,  /* the device refused a segment: size asked */
-    FL_CHANGE_NO_PAGE,     /* the device refused a physical page: size of one page */
-    FL_CHANGE_PLACE,       /* a block was handed out: id, segment, address, size, requested */
-    FL_CHANGE_FREE_ASKED,  /* its owner let go of it: id and the same fields */
-    FL_CHANGE_FREE_DONE,   /* it returned to the pool: id and the same fields */
+    FL_CHANGE_ACQUIRE,   /* a segment came from the device: segment, address, size */
+    FL_CHANGE_RELEASE,   /* a segment went back: segment, address, size */
+    FL_CHANGE_RESERVE,   /* an address range was reserved: segment, address, size */
+    FL_CHANGE_UNRESERVE, /* and given back */
+    FL_CHANGE_MAP,       /* memory mapped into a range by one call: segment, address, size, pages */
+    FL_CHANGE_UNMAP, /* memory unmapped from a range by one call: segment, address, size, pages */
+    FL_CHANGE_NO_SEGMENT, /* the device refused a segment: size asked */
+    FL_CHANGE_NO_PAGE,    /* the device refused a physical page: size of one page */
+    FL_CHANGE_PLACE,      /* a block was handed out: id, segment, address, size, requested */
+    FL_CHANGE_FREE_ASKED, /* its owner let go of it: id and the same fields */
+    FL_CHANGE_FREE_DONE,  /* it returned to the pool: id and the same fields */
     FL_CHANGE_KIND_COUNT
 } fl_change_kind;
 
@@ -96,22 +96,23 @@ typedef enum fl_cause {
     FL_CAUSE_COUNT
 } fl_cause;
 
-enum {                             /* fl_change.flags */
-    FL_CHANGE_SMALL = 1 << 0,      /* the small pool of the pair; else the large one */
-    FL_CHANGE_EXPANDABLE = 1 << 1, /* in an expandable segment */
+enum {                                /* fl_change.flags */
+       FL_CHANGE_SMALL = 1 << 0,      /* the small pool of the pair; else the large one */
+       FL_CHANGE_EXPANDABLE = 1 << 1, /* in an expandable segment */
 };
 
 typedef struct fl_change {
-    uint8_t kind;     /* fl_change_kind */
-    uint8_t cause;    /* fl_cause */
+    uint8_t kind;  /* fl_change_kind */
+    uint8_t cause; /* fl_cause */
     uint8_t flags;
     uint32_t id;      /* PLACE, FREE_*: dense allocation number */
     uint32_t segment; /* dense segment number, in order of ACQUIRE and RESERVE */
     uint32_t stream;  /* dense */
     uint32_t pool;    /* dense */
     uint64_t address;
-    uint64_t size;      /* bytes of the block, segment or range */
-    uint64_t requested; /* PLACE, FREE_*: bytes the program asked for; MAP, UNMAP: bytes of one page */
+    uint64_t size; /* bytes of the block, segment or range */
+    uint64_t
+        requested; /* PLACE, FREE_*: bytes the program asked for; MAP, UNMAP: bytes of one page */
 } fl_change;
 
 /* Where changes go.  A policy without a sink (NULL) pays one test per change. */

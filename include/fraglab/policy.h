@@ -18,24 +18,24 @@ extern "C" {
 
 struct fl_policy_state; /* each policy defines its own under this tag */
 
-enum {                          /* fl_policy_ops.capabilities */
-    FL_CAN_STREAMS = 1 << 0,    /* keeps streams apart; record_stream delays frees */
-    FL_CAN_POOLS = 1 << 1,      /* scopes and private pools */
-    FL_NEEDS_FUTURE = 1 << 2,   /* wants the whole trace before the first op */
-    FL_CAN_SETTINGS = 1 << 3    /* takes a release and a settings text */
+enum {                           /* fl_policy_ops.capabilities */
+       FL_CAN_STREAMS = 1 << 0,  /* keeps streams apart; record_stream delays frees */
+       FL_CAN_POOLS = 1 << 1,    /* scopes and private pools */
+       FL_NEEDS_FUTURE = 1 << 2, /* wants the whole trace before the first op */
+       FL_CAN_SETTINGS = 1 << 3  /* takes a release and a settings text */
 };
 
 /* What a policy is given when it opens.  Everything outlives the policy. */
 typedef struct fl_policy_env {
     const fl_host *host;
     fl_device *device;
-    const fl_sink *sink;          /* NULL: nobody listens */
+    const fl_sink *sink; /* NULL: nobody listens */
     const fl_oracle *oracle;
     const fl_names *names;        /* grows while the policy is open */
     const fl_param_value *params; /* one per row of the table's `params` */
     const fl_profile *profile;    /* FL_CAN_SETTINGS only, as are the next two */
     const fl_settings *settings;
-    double fraction;              /* set_per_process_memory_fraction before the first op; < 0: none */
+    double fraction; /* set_per_process_memory_fraction before the first op; < 0: none */
 } fl_policy_env;
 
 /* Why free bytes cannot serve a request. */
@@ -88,7 +88,7 @@ typedef struct fl_policy_ops {
     fl_status (*free)(struct fl_policy_state *state, const fl_op *op, fl_result *ret_result,
                       fl_error *error);
     fl_status (*control)(struct fl_policy_state *state, const fl_op *op, fl_result *ret_result,
-                         fl_error *error); /* every other op */
+                         fl_error *error);                                    /* every other op */
     fl_status (*check)(const struct fl_policy_state *state, fl_error *error); /* every invariant */
     void (*close)(struct fl_policy_state *state); /* accepts a half-opened state */
 
