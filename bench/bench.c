@@ -9,11 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 
+/* Time on the processor: what others do on this machine at the moment does not count. */
 static uint64_t now_ns(void)
 {
-    const fl_host *host = fl_host_default();
-    return host->now_ns(host->user);
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 static int report_failure(const fl_error *error)

@@ -1,22 +1,23 @@
 """bench.py BENCH-PROGRAM FOLDER [SNAPSHOT]: ratios, from runs that take turns in one session.
 
 Loading is compared with CPython's pickle.load of the same file; replay with what the released
-allocator needs for an operation.  Each figure is the best of ROUNDS runs, each in its own process.
+allocator needs for an operation.  Each figure is the best of ROUNDS runs, each in its own process,
+in time on the processor.
 """
 
 import os
 import subprocess
 import sys
 
-ROUNDS = 3
+ROUNDS = 5
 EVENTS = 1_150_000
 RELEASED_NS = (240, 300)  # PyTorch 2.9.1's allocator over a runtime that only keeps books
 PICKLE_LOAD = """
 import pickle, resource, sys, time
-start = time.perf_counter_ns()
+start = time.process_time_ns()
 with open(sys.argv[1], "rb") as file:
     pickle.load(file)
-elapsed = time.perf_counter_ns() - start
+elapsed = time.process_time_ns() - start
 print("pickle ns", elapsed, "events 0 peak_kib", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 
