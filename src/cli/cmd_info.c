@@ -56,21 +56,35 @@ static size_t describe_frame(const fl_frame *frame, char *buffer, size_t size)
     return length > 0 && (size_t)length < size ? (size_t)length : size - 1;
 }
 
-/* The innermost frames that name a file, or the innermost ones where none does. */
+/* C++ frames without debug information name no file. */
+static bool frame_is_named(const fl_frame *frame)
+{
+    return *frame->file != '\0' && strcmp(frame->file, "??") != 0;
+}
+
+static bool stack_is_named(const fl_trace *trace, uint32_t stack, size_t depth)
+{
+    for (size_t i = 0; i < depth; i++) {
+        fl_frame frame = fl_trace_stack_frame(trace, stack, i);
+        if (frame_is_named(&frame))
+            return true;
+    }
+    return false;
+}
+
+/* The innermost frames, without those that name no file where others do. */
 static void describe_stack(const fl_trace *trace, uint32_t stack, char *buffer, size_t size)
 {
     size_t used = 0, shown = 0;
     snprintf(buffer, size, "(no stack recorded)");
     size_t depth = stack != FL_NONE ? fl_trace_stack_depth(trace, stack) : 0;
+    bool skips_nameless = stack_is_named(trace, stack, depth);
     for (size_t i = 0; i < depth && shown < FRAMES_SHOWN && used + 8 < size; i++) {
         fl_frame frame = fl_trace_stack_frame(trace, stack, i);
-        bool is_named = *frame.file != '\0' && strcmp(frame.file, "??") != 0;
-        if (!is_named && !(shown == 0 && i + 1 == depth))
+        if (skips_nameless && !frame_is_named(&frame))
             continue;
-        if (shown++ > 0) {
-            memcpy(buffer + used, " < ", 3);
-            used += 3;
-        }
+        if (shown++ > 0)
+            used += (size_t)snprintf(buffer + used, size - used, " < ");
         used += describe_frame(&frame, buffer + used, size - used);
     }
 }
@@ -253,23 +267,24 @@ static void emit_file(fl_session *session, const fl_trace *trace)
     fl_emit *emit = session->emit;
     const fl_names *names = fl_trace_names(trace);
     uint64_t capacity = fl_trace_capacity(trace);
-    const char *conf = fl_trace_conf(trace);
+    const char *conf = fl_trace_conf(trace), *format = format_words[fl_trace_format(trace)];
     char releases[40];
     describe_releases(trace, releases, sizeof releases);
     fl_emit_for(emit, FL_EMIT_FOR_PEOPLE);
     fl_emit_pair(emit, "file", "file", fl_emit_text(fl_trace_path(trace)));
+    fl_emit_pair(emit, "format", "format", fl_emit_text(format));
     fl_emit_pair(emit, "releases", "written by PyTorch", fl_emit_text(releases));
     fl_emit_pair(emit, "conf", "settings",
                  fl_emit_text(conf == NULL    ? "not told"
                               : *conf == '\0' ? "default"
                                               : conf));
+    fl_emit_pair(emit, "card", "card",
+                 capacity != UINT64_MAX ? fl_emit_bytes(capacity) : fl_emit_text("not told"));
     fl_emit_for(emit, FL_EMIT_FOR_PROGRAMS);
     fl_emit_pair(emit, "conf", NULL, fl_emit_text(conf));
-    fl_emit_for(emit, FL_EMIT_FOR_PEOPLE | FL_EMIT_FOR_PROGRAMS);
-    fl_emit_pair(emit, "format", "format", fl_emit_text(format_words[fl_trace_format(trace)]));
-    fl_emit_pair(emit, "capacity_bytes", "card",
+    fl_emit_pair(emit, "format", NULL, fl_emit_text(format));
+    fl_emit_pair(emit, "capacity_bytes", NULL,
                  capacity != UINT64_MAX ? fl_emit_bytes(capacity) : fl_emit_null());
-    fl_emit_for(emit, FL_EMIT_FOR_PROGRAMS);
     emit_releases(emit, trace);
     fl_emit_list_begin(emit, "streams", NULL);
     for (size_t i = 0; i < names->stream_count; i++)
@@ -355,6 +370,7 @@ const fl_command fl_command_info = {
             "and for each device its events, whether they begin with an empty allocator, and\n"
             "who is live at the peak and at the end, by the sizes that were asked for.",
     .groups = groups,
-    .word_name = "file",
+    .word = "FILE",
+    .word_key = "file",
     .run = info_run,
 };

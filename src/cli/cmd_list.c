@@ -98,10 +98,10 @@ static void list_releases(fl_emit *emit)
 static const fl_emit_column gpu_columns[] = {
     {"name", "name", FL_EMIT_TEXT},
     {"sold_as_gb", "sold as GB", FL_EMIT_COUNT},
-    {"total", "total", FL_EMIT_BYTES},
     {"total_bytes", "total in bytes", FL_EMIT_COUNT},
     {"known_to_bytes", "known to", FL_EMIT_BYTES},
     {"context_bytes", "less context", FL_EMIT_BYTES},
+    {"left", "left", FL_EMIT_BYTES}, /* for people */
 };
 
 static void list_gpus(fl_emit *emit)
@@ -109,9 +109,12 @@ static void list_gpus(fl_emit *emit)
     const fl_gpu *gpu;
     for (size_t i = 0; (gpu = fl_gpu_at(i)) != NULL; i++) {
         const fl_emit_value cells[] = {
-            fl_emit_text(gpu->name),         fl_emit_count(gpu->sold_as_gb),
-            fl_emit_bytes(gpu->total_bytes), fl_emit_count(gpu->total_bytes),
-            fl_emit_bytes(gpu->known_to),    fl_emit_bytes(FL_GPU_CONTEXT_BYTES),
+            fl_emit_text(gpu->name),
+            fl_emit_count(gpu->sold_as_gb),
+            fl_emit_count(gpu->total_bytes),
+            fl_emit_bytes(gpu->known_to),
+            fl_emit_bytes(FL_GPU_CONTEXT_BYTES),
+            fl_emit_bytes(gpu->total_bytes - FL_GPU_CONTEXT_BYTES),
         };
         fl_emit_row(emit, cells);
     }
@@ -130,14 +133,15 @@ static const struct listing {
     const char *what;
     const fl_emit_column *columns;
     size_t column_count;
+    size_t for_people; /* so many columns, the last ones, are for people only */
     void (*rows)(fl_emit *emit);
 } listings[] = {
-    {"policies", COLUMNS(plugin_columns), list_policies},
-    {"devices", COLUMNS(plugin_columns), list_devices},
-    {"formats", COLUMNS(format_columns), list_formats},
-    {"releases", COLUMNS(release_columns), list_releases},
-    {"gpus", COLUMNS(gpu_columns), list_gpus},
-    {"commands", COLUMNS(named_columns), list_commands},
+    {"policies", COLUMNS(plugin_columns), 0, list_policies},
+    {"devices", COLUMNS(plugin_columns), 0, list_devices},
+    {"formats", COLUMNS(format_columns), 0, list_formats},
+    {"releases", COLUMNS(release_columns), 0, list_releases},
+    {"gpus", COLUMNS(gpu_columns), 1, list_gpus},
+    {"commands", COLUMNS(named_columns), 0, list_commands},
 };
 
 enum { LISTING_COUNT = sizeof listings / sizeof *listings };
@@ -152,6 +156,13 @@ static fl_status fail_unknown(const char *what, fl_error *error)
     return fl_hint(error, "fraglab list --help");
 }
 
+static void emit_listing(fl_emit *emit, const struct listing *listing, size_t column_count)
+{
+    fl_emit_table_begin(emit, listing->what, NULL, listing->columns, column_count);
+    listing->rows(emit);
+    fl_emit_table_end(emit);
+}
+
 static fl_status list_run(fl_session *session, fl_error *error)
 {
     const char *what = session->options.words[0];
@@ -161,10 +172,10 @@ static fl_status list_run(fl_session *session, fl_error *error)
             continue;
         fl_envelope_begin(session);
         fl_envelope_end(session);
-        fl_emit_table_begin(session->emit, listing->what, NULL, listing->columns,
-                            listing->column_count);
-        listing->rows(session->emit);
-        fl_emit_table_end(session->emit);
+        fl_emit_for(session->emit, FL_EMIT_FOR_PEOPLE);
+        emit_listing(session->emit, listing, listing->column_count);
+        fl_emit_for(session->emit, FL_EMIT_FOR_PROGRAMS | FL_EMIT_FOR_TABLES);
+        emit_listing(session->emit, listing, listing->column_count - listing->for_people);
         return FL_OK;
     }
     return fail_unknown(what, error);
@@ -184,6 +195,7 @@ const fl_command fl_command_list = {
             "  gpus       cards for --gpu; `less context` is the default of --context\n"
             "  commands   commands of fraglab",
     .groups = groups,
-    .word_name = "what",
+    .word = "WHAT",
+    .word_key = "what",
     .run = list_run,
 };

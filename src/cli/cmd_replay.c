@@ -126,13 +126,14 @@ static void text_totals(fl_emit *emit, const fl_replay_summary *summary)
 
 static void text_counts(fl_emit *emit, const fl_replay_summary *summary)
 {
-    char text[160], first[27], second[27], third[27];
-    fl_format_count(summary->allocs, first, sizeof first);
-    fl_format_count(summary->frees, second, sizeof second);
-    fl_format_count(summary->stats.alloc_retries, third, sizeof third);
-    int length = snprintf(text, sizeof text, "%s allocated, %s freed", first, second);
+    char text[160], made[27], refused[27], freed[27], retried[27];
+    fl_format_count(summary->allocs, made, sizeof made);
+    fl_format_count(summary->ooms, refused, sizeof refused);
+    fl_format_count(summary->frees, freed, sizeof freed);
+    fl_format_count(summary->stats.alloc_retries, retried, sizeof retried);
+    int length = snprintf(text, sizeof text, "%s made, %s refused, %s freed", made, refused, freed);
     if (summary->has_stats)
-        snprintf(text + length, sizeof text - (size_t)length, ", %s retried", third);
+        snprintf(text + length, sizeof text - (size_t)length, ", %s retried", retried);
     fl_emit_pair(emit, "requests", "requests", fl_emit_text(text));
     snprintf(text, sizeof text,
              "%" PRIu64 " cudaMalloc, %" PRIu64 " cudaFree, %" PRIu64 " map, %" PRIu64 " unmap",
@@ -167,10 +168,10 @@ struct decisions {
 static fl_status decisions_line(void *user, const char *line, fl_error *error)
 {
     struct decisions *decisions = user;
-    FILE *file = decisions->output->file;
-    if (fputs(line, file) < 0 || fputc('\n', file) == EOF)
-        return fl_fail(error, FL_ERR_OUTPUT, "the decisions could not be written");
-    return FL_OK;
+    fl_output *output = decisions->output;
+    if (fl_output_write(output, line, strlen(line)) && fl_output_write(output, "\n", 1))
+        return FL_OK;
+    return fl_output_fail(output, error);
 }
 
 static fl_status decisions_watch(void *user, const fl_view *view, fl_error *error)
@@ -274,6 +275,7 @@ const fl_command fl_command_replay = {
             "the driver was called.  Without options that is the allocator of the PyTorch\n"
             "release that wrote the file, under the settings it had.",
     .groups = groups,
-    .word_name = "file",
+    .word = "FILE",
+    .word_key = "file",
     .run = replay_run,
 };

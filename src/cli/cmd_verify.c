@@ -311,9 +311,7 @@ static void emit_text(fl_session *session, const fl_trace *trace, const struct v
     for (size_t i = 0; i < verdicts->all.profile_count; i++)
         fl_emit_item(emit, fl_emit_text(fl_profile_release(verdicts->all.profiles[i])));
     fl_emit_list_end(emit);
-    fl_emit_pair(
-        emit, "settings", "settings",
-        fl_emit_text(fl_trace_conf(trace) != NULL ? fl_trace_conf(trace) : "not recorded"));
+    fl_emit_pair(emit, "settings", "settings", fl_emit_text(fl_conf_words(fl_trace_conf(trace))));
     text_history(emit, verdicts);
 }
 
@@ -420,6 +418,7 @@ const fl_command fl_command_verify = {
             "compares where every request landed, every segment taken and given back, and\n"
             "every block of the final state.  Ends with 1 if anything is different.",
     .groups = groups,
-    .word_name = "file",
+    .word = "FILE",
+    .word_key = "file",
     .run = verify_run,
 };

@@ -12,7 +12,7 @@ void fl_envelope_begin(fl_session *session)
     fl_emit_pair(emit, "fraglab_version", NULL, fl_emit_text(fl_version()));
     fl_emit_object_begin(emit, "config", NULL);
     fl_emit_pair(emit, "command", NULL, fl_emit_text(session->command->name));
-    fl_emit_pair(emit, session->command->word_name, NULL, fl_emit_text(options->words[0]));
+    fl_emit_pair(emit, session->command->word_key, NULL, fl_emit_text(options->words[0]));
 }
 
 void fl_envelope_end(fl_session *session)

@@ -94,15 +94,19 @@ static fl_status set_number(const fl_option *row, char *field, const char *argum
 {
     static const char *const expected[] = {
         [FL_OPTION_COUNT] = "a whole number",
+        [FL_OPTION_POSITIVE] = "a whole number above 0",
         [FL_OPTION_SIZE] = "a size such as 512MiB",
         [FL_OPTION_SHARE] = "a number from 0 to 1",
     };
     uint64_t number = 0;
     double share = 0;
-    bool is_good = row->kind == FL_OPTION_COUNT ? read_count(argument, &number)
-                   : row->kind == FL_OPTION_SIZE
-                       ? fl_parse_size(argument, strlen(argument), &number)
-                       : read_share(argument, &share);
+    bool is_good;
+    if (row->kind == FL_OPTION_SHARE)
+        is_good = read_share(argument, &share);
+    else if (row->kind == FL_OPTION_SIZE)
+        is_good = fl_parse_size(argument, strlen(argument), &number);
+    else
+        is_good = read_count(argument, &number) && (number > 0 || row->kind == FL_OPTION_COUNT);
     if (!is_good)
         return fl_fail(error, FL_ERR_USAGE, "option '--%s' expects %s, got '%s'", row->name,
                        expected[row->kind], argument);
@@ -134,6 +138,7 @@ static fl_status set_option(const fl_option *row, const char *argument, fl_optio
         memcpy(field, &argument, sizeof argument);
         return FL_OK;
     case FL_OPTION_COUNT:
+    case FL_OPTION_POSITIVE:
     case FL_OPTION_SIZE:
     case FL_OPTION_SHARE:
         break;
@@ -141,21 +146,40 @@ static fl_status set_option(const fl_option *row, const char *argument, fl_optio
     return set_number(row, field, argument, error);
 }
 
+/* "--format, --from": every option that begins so. */
+static size_t list_matches(const struct row_list *list, const char *typed, size_t length,
+                           char *buffer, size_t size)
+{
+    size_t used = 0, count = 0;
+    buffer[0] = '\0';
+    for (size_t i = 0; i < list->count; i++) {
+        const fl_option *row = list->rows[i];
+        if (row->help == NULL || strncmp(row->name, typed, length) != 0)
+            continue;
+        const char *comma = count++ > 0 ? ", " : "";
+        int written = snprintf(buffer + used, size - used, "%s--%s", comma, row->name);
+        used += written > 0 && (size_t)written < size - used ? (size_t)written : 0;
+    }
+    return count;
+}
+
 /* getopt_long knows no row of that name: none begins so, or several do. */
 static fl_status complain_unknown(const struct row_list *list, const char *typed, fl_error *error)
 {
-    const char *names[ROWS_MOST + 1] = {NULL};
-    size_t name_count = 0, length = strcspn(typed, "="), matches = 0;
-    for (size_t i = 0; i < list->count; i++) {
-        if (list->rows[i]->help == NULL)
-            continue;
-        names[name_count++] = list->rows[i]->name;
-        matches += strncmp(list->rows[i]->name, typed, length) == 0;
+    size_t length = strcspn(typed, "=");
+    char matches[200], name[64];
+    if (list_matches(list, typed, length, matches, sizeof matches) > 1) {
+        fl_fail(error, FL_ERR_USAGE, "ambiguous option '--%.*s'", (int)length, typed);
+        return fl_hint(error, "%s", matches);
     }
-    fl_fail(error, FL_ERR_USAGE, "%s option '--%.*s'", matches > 1 ? "ambiguous" : "unknown",
-            (int)length, typed);
-    char name[64];
+    const char *names[ROWS_MOST + 1] = {NULL};
+    size_t count = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        if (list->rows[i]->help != NULL)
+            names[count++] = list->rows[i]->name;
+    }
     snprintf(name, sizeof name, "%.*s", (int)length, typed);
+    fl_fail(error, FL_ERR_USAGE, "unknown option '--%s'", name);
     return fl_suggest(names, name, "--", error);
 }
 
@@ -188,7 +212,7 @@ fl_status fl_option_parse(const fl_option_group *const *groups, int argc, char *
     };
     int code;
     opterr = 0;
-    optind = 1;
+    optind = 0; /* also forgets where an earlier parse stopped inside a word */
     while ((code = getopt_long(argc, argv, list.letters, list.longs, NULL)) != -1) {
         if (code == '?' || code == ':')
             return complain(&list, code, argv, error);

@@ -34,12 +34,13 @@ typedef struct fl_options {
 } fl_options;
 
 typedef enum fl_option_kind {
-    FL_OPTION_FLAG,  /* bool */
-    FL_OPTION_TEXT,  /* const char * */
-    FL_OPTION_WORD,  /* const char *, one of `words` */
-    FL_OPTION_COUNT, /* uint64_t */
-    FL_OPTION_SIZE,  /* uint64_t, bytes with or without a unit */
-    FL_OPTION_SHARE  /* double from 0 to 1 */
+    FL_OPTION_FLAG,     /* bool */
+    FL_OPTION_TEXT,     /* const char * */
+    FL_OPTION_WORD,     /* const char *, one of `words` */
+    FL_OPTION_COUNT,    /* uint64_t */
+    FL_OPTION_POSITIVE, /* uint64_t above 0 */
+    FL_OPTION_SIZE,     /* uint64_t, bytes with or without a unit */
+    FL_OPTION_SHARE     /* double from 0 to 1 */
 } fl_option_kind;
 
 typedef struct fl_option {

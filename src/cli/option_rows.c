@@ -42,7 +42,7 @@ static const fl_option input_rows[] = {
 #define TRACE_DEVICE_ROW(text)                                                                     \
     {"trace-device", 0, FL_OPTION_COUNT, SETS(trace_device), "N", text, NULL}
 #define JOBS_ROW                                                                                   \
-    {"jobs", 0, FL_OPTION_COUNT, SETS(jobs), "N",                                                  \
+    {"jobs", 0, FL_OPTION_POSITIVE, SETS(jobs), "N",                                                  \
      "worker threads where there is work to share (all cores)", NULL}
 
 static const fl_option allocator_rows[] = {

@@ -66,11 +66,11 @@ static fl_status open_beside(fl_output *output, mode_t mode, fl_error *error)
         return fl_fail(error, FL_ERR_OUTPUT, "%s: the name is too long", output->path);
     int descriptor = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor < 0)
-        return output_fail(output->temporary, "cannot be created", error);
+        return output_fail(output->path, "cannot be created", error);
     unfinished = output->temporary;
     if (mode != 0 && fchmod(descriptor, mode) != 0) {
         close(descriptor);
-        return output_fail(output->temporary, "cannot take over the permissions", error);
+        return output_fail(output->path, "its permissions cannot be kept", error);
     }
     output->file = fdopen(descriptor, "w");
     if (output->file != NULL)
@@ -105,6 +105,12 @@ fl_status fl_output_open(fl_output *output, const char *path, fl_error *error)
     return status;
 }
 
+fl_status fl_output_fail(const fl_output *output, fl_error *error)
+{
+    errno = output->problem != 0 ? output->problem : errno;
+    return output_fail(output->path, "cannot be written", error);
+}
+
 fl_status fl_output_commit(fl_output *output, fl_error *error)
 {
     bool is_stdout = output->file == stdout;
@@ -113,7 +119,7 @@ fl_status fl_output_commit(fl_output *output, fl_error *error)
     output->file = NULL;
     if (is_good && output->temporary[0] != '\0')
         is_good = rename(output->temporary, output->target) == 0;
-    fl_status status = is_good ? FL_OK : output_fail(output->path, "cannot be written", error);
+    fl_status status = is_good ? FL_OK : fl_output_fail(output, error);
     if (!is_good && output->temporary[0] != '\0')
         unlink(output->temporary);
     output_forget(output);
@@ -132,5 +138,8 @@ void fl_output_discard(fl_output *output)
 bool fl_output_write(void *user, const char *data, size_t size)
 {
     fl_output *output = user;
-    return fwrite(data, 1, size, output->file) == size;
+    bool is_good = fwrite(data, 1, size, output->file) == size;
+    if (!is_good && output->problem == 0)
+        output->problem = errno;
+    return is_good;
 }

@@ -11,6 +11,7 @@
 typedef struct fl_output {
     FILE *file;
     const char *path; /* as typed; NULL: standard output */
+    int problem;      /* errno of the first write that failed, or 0 */
     /* What `path` leads to, and the file beside it until the result is complete; both empty where
      * nothing is to be renamed. */
     char target[FL_OUTPUT_PATH_SIZE], temporary[FL_OUTPUT_PATH_SIZE];
@@ -27,8 +28,11 @@ fl_status fl_output_commit(fl_output *output, fl_error *error);
 /* Ends it without a result; what was there before stays. */
 void fl_output_discard(fl_output *output);
 
-/* A write callback over an fl_output. */
+/* A write callback over an fl_output; false: it could not. */
 bool fl_output_write(void *user, const char *data, size_t size);
+
+/* Says why a write failed. */
+fl_status fl_output_fail(const fl_output *output, fl_error *error);
 
 /* From now on SIGINT, SIGTERM and SIGHUP take an unfinished file away before they end the process
  * as they always do. */

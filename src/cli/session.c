@@ -101,7 +101,7 @@ static fl_status check_words(const fl_command *command, const fl_options *option
     if (options->word_count > 1)
         fl_fail(error, FL_ERR_USAGE, "%s: unexpected '%s'", command->name, options->words[1]);
     else
-        fl_fail(error, FL_ERR_USAGE, "%s: a %s is missing", command->name, command->word_name);
+        fl_fail(error, FL_ERR_USAGE, "%s: %s is missing", command->name, command->word);
     return fl_hint(error, "fraglab %s", command->synopsis);
 }
 
@@ -134,15 +134,20 @@ static fl_status run_with_output(fl_session *session, fl_error *error)
     if (status == FL_OK)
         status = session->command->run(session, error);
     fl_progress_end(&session->progress);
+    if (status == FL_ERR_OUTPUT && session->output.problem != 0) {
+        *error = (fl_error){0}; /* where the work stood does not matter */
+        fl_output_fail(&session->output, error);
+    }
     if (status != FL_OK && status != FL_ERR_NO) {
         fl_output_discard(&session->output);
         return status;
     }
-    fl_status written = fl_emit_finish(session->emit, error);
-    if (written == FL_OK)
+    fl_error unwritten = {0};
+    fl_status written = fl_emit_finish(session->emit, &unwritten);
+    if (written == FL_OK || written == FL_ERR_OUTPUT) /* the output itself knows why */
         return (written = fl_output_commit(&session->output, error)) == FL_OK ? status : written;
     fl_output_discard(&session->output);
-    return written;
+    return fl_fail(error, written, "%s", unwritten.text);
 }
 
 static fl_status session_start(fl_session *session, int argc, char **argv, fl_error *error)

@@ -61,6 +61,9 @@ void fl_setup_emit_config(const fl_session *session, const fl_setup *setup);
 /* The same for people. */
 void fl_setup_emit_text(const fl_session *session, const fl_trace *trace, const fl_setup *setup);
 
+/* Settings for people: `default` where there are none, `not recorded` for NULL. */
+const char *fl_conf_words(const char *conf);
+
 /* --torch or, without it, the newest release of this build that the file's marks allow; NULL, and
  * FL_FROM_NOWHERE, where neither says anything.  Warns where a patch level is not known.
  * FL_ERR_UNAVAILABLE: this build does not replay it. */

@@ -5,6 +5,13 @@
 
 #include <inttypes.h>
 
+const char *fl_conf_words(const char *conf)
+{
+    if (conf == NULL)
+        return "not recorded";
+    return *conf != '\0' ? conf : "default";
+}
+
 static const char *origin_word(fl_origin origin)
 {
     static const char *const words[FL_ORIGIN_COUNT] = {
@@ -95,8 +102,8 @@ static void text_conf(fl_emit *emit, const fl_options *options, const fl_setup *
     const char *from = setup->conf == NULL                  ? ""
                        : setup->conf_from == FL_FROM_OPTION ? " (--conf)"
                                                             : " (the file's own)";
-    bool is_default = setup->conf == NULL || *setup->conf == '\0';
-    snprintf(text, sizeof text, "%s%s%s", is_default ? "default" : setup->conf, from, fraction);
+    snprintf(text, sizeof text, "%s%s%s", fl_conf_words(setup->conf != NULL ? setup->conf : ""),
+             from, fraction);
     fl_emit_pair(emit, "settings", "settings", fl_emit_text(text));
 }
 

@@ -26,7 +26,8 @@ struct census {
     size_t device;
     struct owner *owners;
     uint32_t owner_count;
-    uint64_t bytes, blocks; /* live now */
+    uint64_t old_bytes, old_blocks; /* live all the time: no event names them */
+    uint64_t bytes, blocks;         /* live now */
 };
 
 static uint64_t add(uint64_t a, uint64_t b)
@@ -134,6 +135,12 @@ static void note_owner(struct census *census, const fl_event *event)
         owner->is_seen = true;
 }
 
+/* Live at the end, and so it was before the first event, which no event shows. */
+static bool block_is_old(const struct census *census, const fl_block_view *block)
+{
+    return block->state == FL_BLOCK_LIVE && block->id >= census->owner_count;
+}
+
 static void find_before(struct census *census, fl_survey *survey)
 {
     for (uint64_t i = 0; i < survey->events; i++) {
@@ -145,6 +152,10 @@ static void find_before(struct census *census, fl_survey *survey)
     const fl_block_view *blocks = fl_trace_final_blocks(census->trace, census->device, &count);
     for (size_t i = 0; i < count; i++) {
         survey->block_counts[blocks[i].state]++;
+        if (block_is_old(census, &blocks[i])) {
+            census->old_bytes = add(census->old_bytes, blocks[i].requested);
+            census->old_blocks++;
+        }
         if (blocks[i].state != FL_BLOCK_LIVE || blocks[i].id >= census->owner_count)
             continue;
         struct owner *owner = &census->owners[blocks[i].id];
@@ -157,7 +168,8 @@ static void find_before(struct census *census, fl_survey *survey)
 
 static void begin_pass(struct census *census)
 {
-    census->bytes = census->blocks = 0;
+    census->bytes = census->old_bytes;
+    census->blocks = census->old_blocks;
     for (uint32_t id = 0; id < census->owner_count; id++) {
         struct owner *owner = &census->owners[id];
         owner->is_live = owner->is_before;
@@ -188,6 +200,26 @@ static void step(struct census *census, uint64_t index)
     }
 }
 
+static void hold(fl_holder *holders, size_t stacks, uint32_t stack, uint64_t bytes)
+{
+    fl_holder *holder = &holders[stack < stacks ? stack : stacks];
+    holder->stack = stack;
+    holder->bytes = add(holder->bytes, bytes);
+    holder->blocks++;
+}
+
+/* What no event names is live whenever one looks. */
+static void hold_old(const struct census *census, fl_holder *holders, size_t stacks)
+{
+    size_t count;
+    const fl_block_view *blocks = fl_trace_final_blocks(census->trace, census->device, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (block_is_old(census, &blocks[i]))
+            hold(holders, stacks, fl_trace_final_stack(census->trace, census->device, i),
+                 blocks[i].requested);
+    }
+}
+
 static int compare_holders(const void *a, const void *b)
 {
     const fl_holder *left = a, *right = b;
@@ -206,13 +238,10 @@ static fl_status list_holders(const struct census *census, fl_live *live, fl_err
         return FL_ERR_RESOURCE;
     for (uint32_t id = 0; id < census->owner_count; id++) {
         const struct owner *owner = &census->owners[id];
-        if (!owner->is_live)
-            continue;
-        fl_holder *holder = &holders[owner->stack < stacks ? owner->stack : stacks];
-        holder->stack = owner->stack;
-        holder->bytes = add(holder->bytes, owner->bytes);
-        holder->blocks++;
+        if (owner->is_live)
+            hold(holders, stacks, owner->stack, owner->bytes);
     }
+    hold_old(census, holders, stacks);
     size_t count = 0;
     for (size_t i = 0; i <= stacks; i++) {
         if (holders[i].blocks > 0)
