@@ -1,0 +1,175 @@
+"""records.py FRAGLAB: the shape of every JSON record, and that CSV says the same."""
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+
+COUNT, TEXT, BOOL = int, str, bool
+
+
+class Maybe:
+    """Null, or this shape."""
+
+    def __init__(self, shape):
+        self.shape = shape
+
+
+ENVELOPE = {"schema": TEXT, "schema_version": COUNT, "fraglab_version": TEXT, "config": dict, "warnings": [TEXT]}
+TOTALS = {key: COUNT for key in ("requested_bytes", "allocated_bytes", "active_bytes", "reserved_bytes")}
+OOM = {
+    "event": COUNT,
+    "requested_bytes": COUNT,
+    "rounded_bytes": Maybe(COUNT),
+    "segment_bytes": Maybe(COUNT),
+    "device_free_bytes": Maybe(COUNT),
+    "free_in_cache_bytes": Maybe(COUNT),
+    "largest_usable_bytes": Maybe(COUNT),
+    "message": Maybe(TEXT),
+}
+REPLAY = {
+    "events": COUNT,
+    "allocs": COUNT,
+    "frees": COUNT,
+    "peak": TOTALS,
+    "peak_allocated_event": COUNT,
+    "peak_reserved_event": COUNT,
+    "end": TOTALS,
+    "driver_calls": {key: COUNT for key in ("malloc", "free", "map", "unmap")},
+    "alloc_retries": Maybe(COUNT),
+    "ooms": COUNT,
+    "oom": Maybe(OOM),
+}
+TALLY = {key: COUNT for key in ("checked", "equal", "excused", "different")}
+VERDICT = {
+    "decisions": {key: TALLY for key in ("address", "segment", "final_state")},
+    "excused_by_reason": dict,
+    "first_difference": Maybe({"device": COUNT, "event": COUNT, "expected": TEXT, "got": TEXT, "because": TEXT}),
+    "profiles": [TEXT],
+    "complete": BOOL,
+}
+VERIFY = {**VERDICT, "devices": [{**VERDICT, "device": COUNT, "torch": TEXT, "inferred": dict, "releases_by_cause": dict}]}
+FRAME = {"name": TEXT, "file": TEXT, "line": Maybe(COUNT)}
+LIVE = {
+    "event": COUNT,
+    "live_bytes": COUNT,
+    "live_blocks": COUNT,
+    "stacks": COUNT,
+    "by_stack": [{"bytes": COUNT, "blocks": COUNT, "frames": [FRAME]}],
+}
+INFO = {
+    "format": TEXT,
+    "conf": Maybe(TEXT),
+    "capacity_bytes": Maybe(COUNT),
+    "releases": Maybe({"first": TEXT, "last": TEXT}),
+    "streams": [TEXT],
+    "pools": [TEXT],
+    "devices": [
+        {
+            "device": COUNT,
+            "events": COUNT,
+            "kinds": dict,
+            "streams": COUNT,
+            "pools": COUNT,
+            "complete": BOOL,
+            "has_history": BOOL,
+            "has_stacks": BOOL,
+            "span_s": Maybe((int, float)),
+            "final": {key: COUNT for key in ("segments", "reserved_bytes", "live", "pending", "free")},
+            "peak": LIVE,
+            "end": LIVE,
+        }
+    ],
+}
+RECORDS = {"replay": REPLAY, "verify": VERIFY, "info": INFO}
+LISTS = ("policies", "devices", "formats", "releases", "gpus", "commands")
+
+
+def check(value, shape, place):
+    """Fails where a value has not exactly this shape."""
+    if isinstance(shape, Maybe):
+        if value is not None:
+            check(value, shape.shape, place)
+    elif isinstance(shape, dict):
+        assert isinstance(value, dict), f"{place} is no object"
+        assert value.keys() == shape.keys(), f"{place} has {sorted(value)}, expected {sorted(shape)}"
+        for key in shape:
+            check(value[key], shape[key], f"{place}.{key}")
+    elif isinstance(shape, list):
+        assert isinstance(value, list), f"{place} is no list"
+        for i, item in enumerate(value):
+            check(item, shape[0], f"{place}[{i}]")
+    else:
+        assert isinstance(value, shape), f"{place} is {value!r}"
+        assert shape is not COUNT or not isinstance(value, bool), f"{place} is {value!r}"
+
+
+def call(program, *words):
+    run = subprocess.run([program, *words], capture_output=True)
+    assert run.returncode in (0, 1), f"{words} ends with {run.returncode}: {run.stderr.decode()}"
+    return run.stdout.decode()
+
+
+def flat(value, path=""):
+    """{dotted key: text} of an object, as CSV has it."""
+    cells = {}
+    for key, item in value.items():
+        if isinstance(item, dict):
+            cells.update(flat(item, f"{path}{key}."))
+        elif isinstance(item, list):
+            cells[path + key] = " ".join(str(part) for part in item)
+        else:
+            cells[path + key] = "" if item is None else json.dumps(item) if isinstance(item, bool) else str(item)
+    return cells
+
+
+def check_csv(text, rows, place):
+    """Every cell of the table is what JSON says."""
+    table = list(csv.DictReader(io.StringIO(text)))
+    assert len(table) == len(rows), f"{place}: {len(table)} rows, JSON has {len(rows)}"
+    for line, row in zip(table, rows):
+        told = flat(row)
+        for key, cell in line.items():
+            assert cell == told.get(key, ""), f"{place}: {key} is {cell!r}, JSON says {told.get(key)!r}"
+
+
+def check_command(program, command, *words):
+    place = " ".join((command, *words))
+    record = json.loads(call(program, command, "--format", "json", *words))
+    assert list(record)[:5] == list(ENVELOPE), f"{place}: begins with {list(record)[:5]}"
+    head = {key: record.pop(key) for key in ENVELOPE}
+    for key, shape in ENVELOPE.items():
+        if shape is not dict:
+            check(head[key], shape, key)
+    assert head["schema"] == f"fraglab.{command}" and head["schema_version"] == 1, head
+    assert head["config"]["command"] == command, head
+    rows = next(iter(record.values())) if command == "list" else record.get("devices", [record])
+    if command in RECORDS:
+        check(record, RECORDS[command], place)
+    check_csv(call(program, command, "--format", "csv", *words), rows, place)
+
+
+def main(program):
+    traces = sorted(f"traces/{name}" for name in os.listdir("traces") if name != "README.md")
+    calls = [("list", what) for what in LISTS]
+    calls += [(command, trace) for trace in traces for command in ("info", "replay")]
+    calls += [("verify", trace) for trace in traces if ".pickle" in trace]
+    calls += [("replay", "--policy", "passthrough", "--gpu", "8GiB", "traces/pinned.txt")]
+    failed = 0
+    for words in calls:
+        name = "_".join(words)
+        print(f"[ RUN      ] {name}")
+        try:
+            check_command(program, *words)
+            print(f"[       OK ] {name}")
+        except (AssertionError, json.JSONDecodeError) as problem:
+            print(problem)
+            print(f"[  FAILED  ] {name}")
+            failed += 1
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
