@@ -22,7 +22,7 @@ static const char *const tag_texts[FL_TAG_COUNT] = {
     [FL_TAG_DONE] = "another list or dictionary",
     [FL_TAG_OPEN] = "a list or dictionary within itself",
     [FL_TAG_AGAIN] = "the same list or dictionary again",
-    [FL_TAG_OTHER] = "something else",
+    [FL_TAG_OTHER] = "a value of another kind",
 };
 
 const char *fl_value_text(const fl_value *value)
@@ -128,7 +128,8 @@ static parent parent_find(const fl_pickle *m, bool is_list)
         depth--;
     bool is_marked = base > 0 && depth > 0 && m->path[depth - 1].slot + 1 == base;
     bool in_list = is_marked && shape_of(m, m->path[depth - 1].shape)->is_list;
-    bool below_key = !top_shape->is_list && top->slot + 2 == height && top->slot >= base;
+    bool below_key = !top_shape->is_list && top->slot + 2 == height && top->slot >= base &&
+                     m->stack.items[height - 1].tag == FL_TAG_TEXT;
     if (below_key && (!is_marked || in_list))
         return parent_record(m, m->depth);
     if (in_list)

@@ -107,13 +107,13 @@ static bool index_take(fl_pickle *m, uint64_t *ret_index)
 
 bool fl_pickle_op_get(fl_pickle *m)
 {
-    uint64_t index;
+    uint64_t index = 0;
     return index_take(m, &index) && fl_pickle_memo_get(m, index);
 }
 
 bool fl_pickle_op_put(fl_pickle *m)
 {
-    uint64_t index;
+    uint64_t index = 0;
     return index_take(m, &index) && fl_pickle_memo_put(m, index);
 }
 

@@ -143,7 +143,7 @@ fl_status fl_snapshot_block(void *user, fl_closing *closing, fl_error *error)
     const fl_record *record = closing->record;
     if (field(record, KEY_ADDRESS) == NULL && field(record, KEY_STATE) != NULL)
         return fl_fail(error, FL_ERR_UNAVAILABLE,
-                       "a block without 'address': written by a release before 2.4");
+                       "a block without 'address': written by a release before 2.3");
     pending_block pending = {.view.id = FL_NONE, .stack = field_stack(record)};
     uint8_t word = 0;
     fl_status status = field_count(record, KEY_ADDRESS, &pending.view.address, error);
@@ -218,7 +218,7 @@ fl_status fl_snapshot_segment(void *user, fl_closing *closing, fl_error *error)
     snapshot_reader *reader = user;
     const fl_record *record = closing->record;
     fl_segment_view segment = {0};
-    uint64_t device;
+    uint64_t device = 0;
     uint8_t type = 0;
     fl_status status = field_count(record, KEY_DEVICE, &device, error);
     if (status == FL_OK)
@@ -401,7 +401,7 @@ fl_status fl_snapshot_top(void *user, fl_closing *closing, fl_error *error)
         return field_wrong(NULL, KEY_SEGMENTS, "", error);
     if (!reader->has_settings)
         return fl_fail(error, FL_ERR_UNAVAILABLE,
-                       "a snapshot without 'allocator_settings': written by a release before 2.4");
+                       "a snapshot without 'allocator_settings': written by a release before 2.3");
     return FL_OK;
 }
 
@@ -486,6 +486,10 @@ static fl_status snapshot_read(fl_input *input, const fl_read_options *options, 
     fl_status status = fl_pickle_read(input, &fl_snapshot_schema, reader, &is_cut, error);
     if (status == FL_OK)
         status = snapshot_finish(reader, input, is_cut, error);
+    if (status == FL_ERR_UNAVAILABLE)
+        fl_hint(error,
+                "torch.cuda.memory._dump_snapshot() of PyTorch 2.3 and later writes what can be "
+                "read");
     for (size_t i = 0; i <= FL_TRACE_MAX_DEVICE; i++)
         fl_table_deinit(options->host, &reader->live[i]);
     fl_vector_deinit(options->host, &reader->blocks);
@@ -506,7 +510,7 @@ static bool snapshot_probe(const uint8_t *head, size_t size)
 
 const fl_reader_ops fl_reader_snapshot = {
     .name = "snapshot",
-    .summary = "memory snapshots as PyTorch 2.4 and later pickle them",
+    .summary = "memory snapshots as PyTorch 2.3 and later pickle them",
     .probe = snapshot_probe,
     .read = snapshot_read,
 };

@@ -8,7 +8,7 @@ typedef struct release {
 } release;
 
 /* The releases that this reader was checked against. */
-static const release oldest = {2, 4}, newest = {2, 15};
+static const release oldest = {2, 3}, newest = {2, 15};
 
 typedef enum evidence_place { IN_TOP, IN_SETTINGS, IN_ENTRIES } evidence_place;
 

@@ -1,4 +1,4 @@
-/* What is in a snapshot: the words of releases 2.4 to 2.15, and how its dictionaries and lists
+/* What is in a snapshot: the words of releases 2.3 to 2.15, and how its dictionaries and lists
  * nest.  A new key is one word here; a key without a word is passed over with a warning. */
 #include "reader/snapshot.h"
 
