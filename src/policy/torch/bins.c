@@ -17,24 +17,25 @@ static uint32_t bins_of_size(uint64_t size)
 
 /* What orders blocks of equal size: address, age of the object, or age of the segment in the high
  * bits over the offset in it. */
-static uint64_t bins_tie(const torch *st, const struct torch_block *block)
+static void bins_set_tie(const torch *st, struct torch_block *block)
 {
+    const struct torch_segment *segment;
     switch (st->profile->tie) {
-    case FL_TIE_BLOCK:
-        return block->age;
-    case FL_TIE_SEGMENT:
-        return block->age << 36 |
-               (block->address - st->segments.items[block->segment].address) / FL_MIN_BLOCK;
     case FL_TIE_ADDRESS:
+        block->tie = block->address;
+        break;
+    case FL_TIE_BLOCK:
+        break;
+    case FL_TIE_SEGMENT:
+        segment = &st->segments.items[block->segment];
+        block->tie = segment->age << 36 | (block->address - segment->address) / FL_MIN_BLOCK;
         break;
     }
-    return block->address;
 }
 
-static bool bins_is_before(const torch *st, const struct torch_block *a, uint64_t size,
-                           uint64_t tie)
+static bool bins_is_before(const struct torch_block *block, uint64_t size, uint64_t tie)
 {
-    return a->size < size || (a->size == size && bins_tie(st, a) < tie);
+    return block->size < size || (block->size == size && block->tie < tie);
 }
 
 static uint32_t bins_head(const struct torch_bins *bins, uint32_t bin)
@@ -104,7 +105,7 @@ static fl_ordered *bins_set_at(const torch *st, uint32_t head)
 static bool bins_set_insert(torch *st, fl_ordered *set, uint32_t index)
 {
     const struct torch_block *block = torch_block_at(st, index);
-    if (fl_ordered_insert(st->host, set, block->size, bins_tie(st, block), index))
+    if (fl_ordered_insert(st->host, set, block->size, block->tie, index))
         return true;
     fl_fail(st->error, FL_ERR_RESOURCE, "out of memory: the free set cannot grow");
     return false;
@@ -135,7 +136,7 @@ static void bins_set_remove(torch *st, struct torch_bins *bins, uint32_t bin,
 {
     uint32_t head = bins_head(bins, bin);
     fl_ordered *set = bins_set_at(st, head);
-    fl_ordered_remove(st->host, set, block->size, bins_tie(st, block));
+    fl_ordered_remove(st->host, set, block->size, block->tie);
     if (set->count > 0)
         return;
     fl_ordered_deinit(st->host, set);
@@ -158,15 +159,15 @@ bool torch_bins_insert(torch *st, struct torch_bins *bins, uint32_t index)
 {
     struct torch_block *block = torch_block_at(st, index);
     uint32_t bin = bins_of_size(block->size);
+    bins_set_tie(st, block);
     if (bins->groups[bin / 64] == NULL && !bins_make_group(st, bins, bin / 64))
         return false;
     bins->count++;
     uint32_t next = bins_head(bins, bin), before = FL_NONE;
     if (next != FL_NONE && (next & BINS_SET_BIT))
         return bins_set_insert(st, bins_set_at(st, next), index);
-    uint64_t tie = bins_tie(st, block);
     uint32_t steps = 0;
-    while (next != FL_NONE && bins_is_before(st, torch_block_at(st, next), block->size, tie)) {
+    while (next != FL_NONE && bins_is_before(torch_block_at(st, next), block->size, block->tie)) {
         before = next;
         next = torch_block_at(st, next)->bin_next;
         steps++;
@@ -213,7 +214,7 @@ static uint32_t bins_first_from(const torch *st, const struct torch_bins *bins, 
         const fl_ordered *set = bins_set_at(st, index);
         return fl_ordered_seek(set, size, tie, &at) ? fl_ordered_get(set, at)->value : FL_NONE;
     }
-    while (index != FL_NONE && bins_is_before(st, torch_block_at(st, index), size, tie))
+    while (index != FL_NONE && bins_is_before(torch_block_at(st, index), size, tie))
         index = torch_block_at(st, index)->bin_next;
     return index;
 }
@@ -246,7 +247,7 @@ uint32_t torch_bins_next(const torch *st, const struct torch_bins *bins, uint32_
     const struct torch_block *block = torch_block_at(st, index);
     uint32_t bin = bins_of_size(block->size);
     uint32_t next = bins_head(bins, bin) & BINS_SET_BIT
-                        ? bins_first_from(st, bins, bin, block->size, bins_tie(st, block) + 1)
+                        ? bins_first_from(st, bins, bin, block->size, block->tie + 1)
                         : block->bin_next;
     return next != FL_NONE ? next : bins_first_from(st, bins, bins_above(bins, bin), 0, 0);
 }
@@ -259,7 +260,7 @@ uint32_t torch_bins_previous(const torch *st, const struct torch_bins *bins, uin
     if (bins_head(bins, bin) & BINS_SET_BIT) {
         fl_ordered_at at = {0, 0};
         const fl_ordered *set = bins_set_at(st, bins_head(bins, bin));
-        fl_ordered_seek(set, block->size, bins_tie(st, block), &at);
+        fl_ordered_seek(set, block->size, block->tie, &at);
         before = fl_ordered_previous(set, &at) ? fl_ordered_get(set, at)->value : FL_NONE;
     }
     return before != FL_NONE ? before : bins_last_of(st, bins, bins_below(bins, bin));

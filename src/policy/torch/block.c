@@ -9,7 +9,6 @@ uint32_t torch_block_new(torch *st, const struct torch_block *like, uint64_t add
                          uint8_t flags)
 {
     /* Growing the array may move what `like` points to. */
-    uint64_t age = st->profile->tie == FL_TIE_BLOCK ? st->block_age++ : like->age;
     uint32_t segment = like->segment, pool = like->pool;
     uint16_t stream = like->stream;
     uint32_t index = st->unused_block;
@@ -24,7 +23,8 @@ uint32_t torch_block_new(torch *st, const struct torch_block *like, uint64_t add
     block->address = address;
     block->size = size;
     block->requested = 0;
-    block->age = age;
+    if (st->profile->tie == FL_TIE_BLOCK)
+        block->tie = st->block_age++;
     block->previous = block->next = FL_NONE;
     block->segment = segment;
     block->pool = pool;

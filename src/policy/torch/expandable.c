@@ -4,12 +4,12 @@
 /* The card that a range is sized for where the device names no limit. */
 #define EXPANDABLE_NOMINAL_TOTAL (UINT64_C(1) << 40)
 
-uint32_t torch_segment_new(torch *st, uint64_t address, uint64_t size, uint64_t page)
+uint32_t torch_segment_new(torch *st, uint64_t address, uint64_t size, uint64_t page, uint64_t age)
 {
     if (!fl_vector_reserve(st->host, &st->segments, 1, st->error))
         return FL_NONE;
     st->segments.items[st->segments.count] =
-        (struct torch_segment){.address = address, .size = size, .page = page};
+        (struct torch_segment){.address = address, .size = size, .page = page, .age = age};
     return (uint32_t)st->segments.count++;
 }
 
@@ -204,11 +204,11 @@ static torch_step expandable_reserve(torch *st, const struct torch_request *requ
                 (unsigned long long)size);
         return STEP_BROKEN;
     }
-    uint32_t segment = torch_segment_new(st, address, size, page);
+    uint32_t segment = torch_segment_new(st, address, size, page, age);
     if (segment == FL_NONE)
         return STEP_BROKEN;
     struct torch_block like = {
-        .pool = request->pool, .stream = (uint16_t)request->stream, .segment = segment, .age = age};
+        .pool = request->pool, .stream = (uint16_t)request->stream, .segment = segment};
     *ret_block = torch_block_new(st, &like, address, size, BLOCK_EXPANDABLE | BLOCK_FREE);
     if (*ret_block == FL_NONE || !torch_unmapped_insert(st, *ret_block))
         return STEP_BROKEN;

@@ -36,16 +36,14 @@ static torch_step request_segment(torch *st, const struct torch_request *request
         torch_tell(st, &change);
         return STEP_NO;
     }
-    uint32_t segment = torch_segment_new(st, address, request->segment, 0);
+    uint32_t segment = torch_segment_new(st, address, request->segment, 0, st->segment_age++);
     if (segment == FL_NONE)
         return STEP_BROKEN;
     if (owner != FL_NONE)
         st->privates.items[owner].device_allocs++;
     st->held += request->segment;
-    struct torch_block like = {.pool = request->pool,
-                               .stream = (uint16_t)request->stream,
-                               .segment = segment,
-                               .age = st->segment_age++};
+    struct torch_block like = {
+        .pool = request->pool, .stream = (uint16_t)request->stream, .segment = segment};
     *ret_block = torch_block_new(st, &like, address, request->segment, BLOCK_MAPPED | BLOCK_FREE);
     if (*ret_block == FL_NONE)
         return STEP_BROKEN;

@@ -37,7 +37,8 @@ enum {                           /* torch_block.flags */
 struct torch_block {
     uint64_t address, size;
     uint64_t requested; /* of a free block: of the last allocation that used this object */
-    uint64_t age;       /* FL_TIE_BLOCK: number of the object; FL_TIE_SEGMENT: of its segment */
+    uint64_t tie;       /* its place among free blocks of its size, set when it becomes free; but
+                           FL_TIE_BLOCK: the number of the object, from its making on */
     uint32_t previous, next; /* neighbours in the segment, or FL_NONE */
     union {
         struct { /* free */
@@ -60,6 +61,7 @@ _Static_assert(sizeof(struct torch_block) == 64, "a block fills one cache line")
 struct torch_segment {
     uint64_t address, size;                 /* size of the range where expandable */
     uint64_t page;                          /* 0: not expandable */
+    uint64_t age;                           /* its number, as FL_TIE_SEGMENT counts */
     FL_VECTOR(torch_pages, uint64_t) pages; /* handle by slot, as far as any was mapped */
 };
 
@@ -323,7 +325,7 @@ torch_step torch_trim(torch *st, uint32_t pool);
 uint32_t torch_find_expandable(const torch *st, const struct torch_request *request);
 torch_step torch_expand(torch *st, const struct torch_request *request, uint32_t *ret_block);
 torch_step torch_unmap(torch *st, uint32_t index);
-uint32_t torch_segment_new(torch *st, uint64_t address, uint64_t size, uint64_t page);
+uint32_t torch_segment_new(torch *st, uint64_t address, uint64_t size, uint64_t page, uint64_t age);
 
 /* ---- pools.c ------------------------------------------------------------------------------- */
 
