@@ -28,9 +28,9 @@ typedef struct fl_reserve {
 typedef struct fl_settings {
     uint64_t max_split_bytes; /* FL_UNLIMITED: none */
     uint64_t non_split_rounding_bytes;
-    uint64_t large_segment_bytes;         /* 20 MiB */
-    double collect_threshold;             /* garbage_collection_threshold; 0: off */
-    double process_fraction;              /* per_process_memory_fraction; 1: none */
+    uint64_t large_segment_bytes; /* 20 MiB */
+    double collect_threshold;     /* garbage_collection_threshold; 0: off */
+    double process_fraction; /* per_process_memory_fraction; 1: none; read at the start only (13) */
     uint64_t divisions[FL_ROUNDUP_SLOTS]; /* roundup_power2_divisions by size class; 0: off */
     fl_reserve reserve;                   /* expandable_segments_reserve */
     bool expandable;
