@@ -5,6 +5,8 @@
  * that have the same columns: then those are the rows.  Null is an empty cell. */
 #include "emit/format.h"
 
+#include "base/utf8.h"
+
 #include <string.h>
 
 struct csv_columns {
@@ -48,7 +50,8 @@ static void csv_keep_text(fl_emit *emit, struct fl_emit_bytes_kept *kept, const 
         uint32_t point;
         char buffer[4];
         size_t taken = fl_utf8_next(data, length, &point);
-        fl_emit_keep(emit, kept, buffer, fl_utf8_put(point != 0 ? point : 0xfffd, buffer));
+        fl_emit_keep(emit, kept, buffer,
+                     fl_utf8_put(point != 0 ? point : FL_UTF8_REPLACEMENT, buffer));
         if (point == '"')
             fl_emit_keep(emit, kept, "\"", 1);
         data += taken;

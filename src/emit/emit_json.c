@@ -2,6 +2,8 @@
  * whatever came in: control characters are escaped, what is not UTF-8 becomes U+FFFD. */
 #include "emit/format.h"
 
+#include "base/utf8.h"
+
 #include <stdio.h>
 #include <string.h>
 

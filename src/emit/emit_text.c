@@ -7,6 +7,7 @@
 #include "emit/format.h"
 
 #include "base/units.h"
+#include "base/utf8.h"
 
 #include <stdio.h>
 #include <string.h>

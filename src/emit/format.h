@@ -61,11 +61,4 @@ void fl_emit_keep(fl_emit *emit, struct fl_emit_bytes_kept *kept, const char *da
  * double, true, false.  Not for TEXT and NULL. */
 void fl_emit_number(fl_emit_value value, char buffer[FL_EMIT_NUMBER_SIZE]);
 
-/* The next code point of `data[0..length)` (length > 0) and how many bytes it took.  A byte that
- * starts no valid sequence is U+FFFD and one byte. */
-size_t fl_utf8_next(const char *data, size_t length, uint32_t *ret_point);
-
-/* Writes a code point as UTF-8; returns its length (1 to 4). */
-size_t fl_utf8_put(uint32_t point, char buffer[4]);
-
 #endif

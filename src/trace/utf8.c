@@ -1,29 +1,16 @@
 #include "trace/utf8.h"
 
-#include <stdint.h>
+#include "base/utf8.h"
+
 #include <string.h>
 
 size_t fl_utf8_length(const char *bytes, size_t size)
 {
-    /* By length: the first byte's mark and mask, and the least value that needs so many bytes. */
-    static const struct {
-        uint8_t mask, mark;
-        uint32_t least;
-    } forms[] = {{0x80, 0x00, 1}, {0xE0, 0xC0, 0x80}, {0xF0, 0xE0, 0x800}, {0xF8, 0xF0, 0x10000}};
-    for (size_t length = 1; length <= 4 && length <= size; length++) {
-        uint8_t first = (uint8_t)bytes[0];
-        if ((first & forms[length - 1].mask) != forms[length - 1].mark)
-            continue;
-        uint32_t value = first & (uint8_t)~forms[length - 1].mask;
-        for (size_t i = 1; i < length; i++) {
-            if (((uint8_t)bytes[i] & 0xC0) != 0x80)
-                return 0;
-            value = value << 6 | ((uint8_t)bytes[i] & 0x3F);
-        }
-        bool is_surrogate = value >= 0xD800 && value < 0xE000;
-        return value >= forms[length - 1].least && value <= 0x10FFFF && !is_surrogate ? length : 0;
-    }
-    return 0;
+    uint32_t point;
+    if (size == 0)
+        return 0;
+    size_t length = fl_utf8_next(bytes, size, &point);
+    return point == 0 || (point == FL_UTF8_REPLACEMENT && length == 1) ? 0 : length;
 }
 
 size_t fl_utf8_clean(const char *text, size_t length, char *buffer)

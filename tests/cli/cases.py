@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 
 CASES = "tests/cli/cases"
 STREAMS = ("stdout", "stderr", "exit")
@@ -77,17 +78,18 @@ def differences(case, got):
 def main(program):
     is_update = os.environ.get("FL_UPDATE_GOLDEN") == "1"
     version = subprocess.run([program, "--version"], capture_output=True, text=True).stdout.split()[1]
+    cases = [f"{CASES}/{name}" for name in sorted(os.listdir(CASES))]
     failed = 0
-    for name in sorted(os.listdir(CASES)):
-        case = f"{CASES}/{name}"
-        print(f"[ RUN      ] {name}")
-        got = run(program, version, case)
-        if is_update:
-            write(case, got)
-        lines = differences(case, got)
-        print(*lines, sep="\n", end="\n" if lines else "")
-        print(f"[  FAILED  ] {name}" if lines else f"[       OK ] {name}")
-        failed += bool(lines)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for case, got in zip(cases, pool.map(lambda case: run(program, version, case), cases)):
+            name = os.path.basename(case)
+            print(f"[ RUN      ] {name}")
+            if is_update:
+                write(case, got)
+            lines = differences(case, got)
+            print(*lines, sep="\n", end="\n" if lines else "")
+            print(f"[  FAILED  ] {name}" if lines else f"[       OK ] {name}")
+            failed += bool(lines)
     return 1 if failed else 0
 
 

@@ -1,4 +1,4 @@
-#include "emit/format.h"
+#include "base/utf8.h"
 #include "test.h"
 
 #include <string.h>

@@ -1,8 +1,6 @@
 /* UTF-8 in and out, strict: overlong forms, surrogates and what lies beyond U+10FFFF are not
- * accepted, because a consumer of our JSON may refuse them. */
-#include "emit/format.h"
-
-#define REPLACEMENT 0xfffdu
+ * accepted, because those who read what we write may refuse them. */
+#include "base/utf8.h"
 
 /* Length of the sequence that a first byte announces, or 0; *ret_least is the least code point
  * that needs so many bytes. */
@@ -26,7 +24,7 @@ size_t fl_utf8_next(const char *data, size_t length, uint32_t *ret_point)
 {
     uint32_t point = 0, least = 0;
     size_t size = utf8_announced((unsigned char)data[0], &point, &least);
-    *ret_point = REPLACEMENT;
+    *ret_point = FL_UTF8_REPLACEMENT;
     if (size == 0 || size > length)
         return 1;
     for (size_t i = 1; i < size; i++) {
