@@ -183,14 +183,24 @@ uint32_t torch_find_expandable(const torch *st, const struct torch_request *requ
     return FL_NONE;
 }
 
+uint64_t torch_reserve_bytes(const torch *st)
+{
+    const fl_reserve *reserve = &st->settings.reserve;
+    uint64_t total = st->total == FL_UNLIMITED ? EXPANDABLE_NOMINAL_TOTAL : st->total;
+    uint64_t most = total + total / 8;
+    if (!reserve->is_given)
+        return most;
+    double bytes = reserve->value * (reserve->is_fraction ? (double)total : (double)FL_GIB);
+    return bytes < (double)most ? (uint64_t)bytes : most;
+}
+
 /* Reserves a new range for a pool and stream: one unmapped block. */
 static torch_step expandable_reserve(torch *st, const struct torch_request *request,
                                      uint32_t *ret_block)
 {
     const struct torch_pool *pool = &st->pools.items[request->pool];
     uint64_t page = pool->is_small ? FL_SMALL_SEGMENT : st->settings.large_segment_bytes;
-    uint64_t total = st->total == FL_UNLIMITED ? EXPANDABLE_NOMINAL_TOTAL : st->total;
-    uint64_t size = fl_round_up(total + total / 8, page);
+    uint64_t size = fl_round_up(torch_reserve_bytes(st), page);
     uint64_t age = st->segment_age++;
     if (st->profile->small_range_is_dropped && size < request->rounded)
         return STEP_NO;

@@ -325,6 +325,8 @@ torch_step torch_trim(torch *st, uint32_t pool);
 uint32_t torch_find_expandable(const torch *st, const struct torch_request *request);
 torch_step torch_expand(torch *st, const struct torch_request *request, uint32_t *ret_block);
 torch_step torch_unmap(torch *st, uint32_t index);
+/* Bytes that a new range is to span, before rounding to pages (11.1, 18.6). */
+uint64_t torch_reserve_bytes(const torch *st);
 uint32_t torch_segment_new(torch *st, uint64_t address, uint64_t size, uint64_t page, uint64_t age);
 
 /* ---- pools.c ------------------------------------------------------------------------------- */
