@@ -55,8 +55,11 @@ static fl_status fake_alloc(struct fl_policy_state *state, const fl_op *op, fl_r
     }
     uint64_t address = 0x1000 * ((uint64_t)op->id + 1);
     uint64_t size = (op->size + 511) / 512 * 512;
-    state->blocks[op->id] = (fl_change){
-        .id = op->id, .stream = op->stream, .address = address, .size = size, .requested = op->size};
+    state->blocks[op->id] = (fl_change){.id = op->id,
+                                        .stream = op->stream,
+                                        .address = address,
+                                        .size = size,
+                                        .requested = op->size};
     fl_change segment = {.kind = FL_CHANGE_ACQUIRE, .address = address, .size = 0x1000};
     state->env.sink->change(state->env.sink->user, &segment);
     tell(state, op->id, FL_CHANGE_PLACE);

@@ -5,9 +5,9 @@
 
 #include <fraglab/policy.h>
 
-/* What was asked since the last fake_policy(), one word an op: `a0:64` (stream 64 is dense 1: `a0@1`
- * follows), `f0`, `h0` a held free, `d0` a completion, `trim`, `limit`, `use0`, `scope`, `hold`,
- * `complete`, `configure`. */
+/* What was asked since the last fake_policy(), one word an op: `a0:64` (stream 64 is dense 1:
+ * `a0@1` follows), `f0`, `h0` a held free, `d0` a completion, `trim`, `limit`, `use0`, `scope`,
+ * `hold`, `complete`, `configure`. */
 extern char fake_log[4096];
 
 /* How many checks pass before one fails; UINT64_MAX: all. */

@@ -61,8 +61,7 @@ static void every_op_reaches_a_policy_that_knows_it(void **state)
     (void)state;
     fl_replay_options options = options_for(ALL_CAN);
     run_script("a 7 100 64\nr 7 0\np\nc\nf 7\ne\nF 0.5\nb 1\nC x:1\n", &options);
-    assert_string_equal(fake_log,
-                        "a0:100 use0 hold complete f0 trim limit scope configure");
+    assert_string_equal(fake_log, "a0:100 use0 hold complete f0 trim limit scope configure");
 }
 
 static void a_policy_without_a_capability_never_sees_its_ops(void **state)
@@ -290,15 +289,17 @@ struct views {
 
 static fl_status note_view(void *user, const fl_view *view, fl_error *error)
 {
-    static const char letters[FL_CHANGE_KIND_COUNT] = {
-        [FL_CHANGE_ACQUIRE] = 'm', [FL_CHANGE_PLACE] = 'p',
-        [FL_CHANGE_FREE_ASKED] = 'a', [FL_CHANGE_FREE_DONE] = 'd'};
+    static const char letters[FL_CHANGE_KIND_COUNT] = {[FL_CHANGE_ACQUIRE] = 'm',
+                                                       [FL_CHANGE_PLACE] = 'p',
+                                                       [FL_CHANGE_FREE_ASKED] = 'a',
+                                                       [FL_CHANGE_FREE_DONE] = 'd'};
     struct views *views = user;
     if (view->event == views->fail_at)
         return fl_fail(error, FL_ERR_OUTPUT, "enough");
     size_t used = strlen(views->text);
-    used += (size_t)snprintf(views->text + used, sizeof views->text - used, "%s%d%s:",
-                             used > 0 ? " " : "", (int)view->event, view->is_inferred ? "i" : "");
+    used += (size_t)snprintf(views->text + used, sizeof views->text - used,
+                             "%s%d%s:", used > 0 ? " " : "", (int)view->event,
+                             view->is_inferred ? "i" : "");
     for (size_t i = 0; i < view->change_count; i++)
         views->text[used++] = letters[view->changes[i].kind];
     views->text[used] = '\0';
