@@ -382,12 +382,10 @@ fl_status fl_rebuild(fl_trace *trace, size_t device, const fl_profile *profile, 
                        fl_trace_path(trace), device);
     if (fl_trace_format(trace) == FL_FORMAT_SCRIPT)
         return FL_OK;
-    if (!fl_trace_is_complete(trace, device)) {
-        fl_fail(error, FL_ERR_UNAVAILABLE,
-                "%s: the window is cut: blocks of device %zu are older than its first event",
-                fl_trace_path(trace), device);
-        return FL_ERR_UNAVAILABLE;
-    }
+    if (!fl_trace_is_complete(trace, device))
+        return fl_fail(error, FL_ERR_UNAVAILABLE,
+                       "%s: the window is cut: device %zu had memory before its first event",
+                       fl_trace_path(trace), device);
     mark_frees(trace, device);
     fl_trace_drop_insertions(trace, device, 0);
     struct rebuild rebuild = {

@@ -148,31 +148,139 @@ static void run(struct recorder *recorder)
     fl_replay_close(replay);
 }
 
-void recording_make(recording *recording, const char *name, const char *script, size_t size)
+void recording_make(recording *ret, const char *name, const char *script, size_t size)
 {
     fl_error error = {0};
     fl_trace *parsed = NULL;
     if (fl_read_memory(script, size, name, NULL, &parsed, &error) != FL_OK)
         fail_msg("%s", error.text);
-    *recording = (struct recording){.trace = fl_trace_new(fl_host_default(), name, &error)};
-    assert_non_null(recording->trace);
-    recording->trace->format = FL_FORMAT_SNAPSHOT;
-    recording->trace->has_final_state = true;
+    *ret = (recording){.trace = fl_trace_new(fl_host_default(), name, &error)};
+    assert_non_null(ret->trace);
+    ret->trace->format = FL_FORMAT_SNAPSHOT;
+    ret->trace->devices.items[0].has_final_state = true;
     const char *conf = fl_trace_conf(parsed) != NULL ? fl_trace_conf(parsed) : "";
     assert_int_equal(
-        fl_trace_intern_text(recording->trace, conf, strlen(conf), &recording->trace->conf, &error),
-        FL_OK);
-    struct recorder recorder = {.out = recording, .script = parsed};
+        fl_trace_intern_text(ret->trace, conf, strlen(conf), &ret->trace->conf, &error), FL_OK);
+    struct recorder recorder = {.out = ret, .script = parsed};
     recorder.ids = calloc(fl_trace_alloc_count(parsed, 0) + 1, sizeof *recorder.ids);
     assert_non_null(recorder.ids);
     run(&recorder);
-    assert_int_equal(fl_trace_finish(recording->trace, &error), FL_OK);
+    assert_int_equal(fl_trace_finish(ret->trace, &error), FL_OK);
     free(recorder.ids);
     fl_trace_free(parsed);
 }
 
-void recording_free(recording *recording)
+void recording_free(recording *ret)
 {
-    fl_trace_free(recording->trace);
-    *recording = (struct recording){0};
+    fl_trace_free(ret->trace);
+    *ret = (recording){0};
+}
+
+static fl_status copy_events(const fl_trace *from, fl_trace *to, fl_error *error)
+{
+    fl_status status = FL_OK;
+    uint32_t number;
+    const fl_names *names = fl_trace_names(from);
+    for (size_t i = 0; i < names->stream_count && status == FL_OK; i++)
+        status = fl_trace_intern_stream(to, names->streams[i], &number, error);
+    for (uint32_t i = 0; i < fl_trace_alloc_count(from, 0) && status == FL_OK; i++)
+        status = fl_trace_new_id(to, 0, i, &number, error);
+    for (uint64_t i = 0; i < fl_trace_event_count(from, 0) && status == FL_OK; i++) {
+        fl_event event;
+        fl_trace_event(from, 0, i, &event);
+        event.flags &= FL_EVENT_OOM;
+        status = fl_trace_append(to, 0, &event, error);
+    }
+    return status;
+}
+
+fl_status recording_copy(const recording *run, const fl_host *host, fl_trace **ret_trace,
+                         fl_error *error)
+{
+    const fl_trace *from = run->trace;
+    fl_trace *to = fl_trace_new(host, fl_trace_path(from), error);
+    if (to == NULL)
+        return FL_ERR_RESOURCE;
+    to->format = from->format;
+    to->devices.items[0].has_final_state = true;
+    fl_status status = copy_events(from, to, error);
+    size_t count;
+    const fl_segment_view *segments = fl_trace_final_segments(from, 0, &count);
+    for (size_t i = 0; i < count && status == FL_OK; i++)
+        status = fl_trace_add_segment(to, 0, &segments[i], error);
+    const fl_block_view *blocks = fl_trace_final_blocks(from, 0, &count);
+    for (size_t i = 0; i < count && status == FL_OK; i++)
+        status = fl_trace_add_block(to, 0, &blocks[i], FL_NONE, error);
+    const char *conf = fl_trace_conf(from);
+    if (status == FL_OK)
+        status = fl_trace_intern_text(to, conf, strlen(conf), &to->conf, error);
+    if (status == FL_OK)
+        status = fl_trace_finish(to, error);
+    if (status == FL_OK)
+        *ret_trace = to;
+    else
+        fl_trace_free(to);
+    return status;
+}
+
+/* ---- histories from words -------------------------------------------------------------------- */
+
+static uint8_t kind_of_word(const char *word)
+{
+    static const struct {
+        const char *start;
+        uint8_t kind;
+    } rows[] = {
+        {"a", FL_OP_ALLOC},
+        {"o", FL_OP_ALLOC},
+        {"f", FL_OP_FREE},
+        {"d", FL_OP_FREE_DONE},
+        {"S+", FL_EVENT_SEGMENT_ALLOC},
+        {"S-", FL_EVENT_SEGMENT_FREE},
+        {"M+", FL_EVENT_SEGMENT_MAP},
+        {"M-", FL_EVENT_SEGMENT_UNMAP},
+        {"s", FL_EVENT_SNAPSHOT},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        if (strncmp(word, rows[i].start, strlen(rows[i].start)) == 0)
+            return rows[i].kind;
+    fail_msg("no such word: %s", word);
+    return FL_OP_NONE;
+}
+
+static void add_word(fl_trace *trace, const char *word)
+{
+    uint8_t kind = kind_of_word(word);
+    bool is_segment = fl_kind_is_segment(kind);
+    const char *digits = word + (is_segment ? 2 : 1);
+    const char *slash = strchr(word, '/');
+    unsigned long number = strtoul(digits, NULL, 10);
+    fl_event event = {
+        .kind = kind,
+        .flags = word[0] == 'o' ? FL_EVENT_OOM : 0,
+        .id = is_segment || kind == FL_EVENT_SNAPSHOT ? FL_NONE : (uint32_t)number,
+        .pool = FL_NONE,
+        .text = FL_NONE,
+        .stack = slash != NULL ? (uint32_t)strtoul(slash + 1, NULL, 10) : FL_NONE,
+        .size = is_segment ? (uint64_t)(number > 0 ? number : 2) << 20 : 512,
+        .time_us = FL_TIME_UNKNOWN,
+    };
+    assert_int_equal(fl_trace_append(trace, 0, &event, NULL), FL_OK);
+}
+
+fl_trace *history_make(const char *words)
+{
+    fl_trace *trace = fl_trace_new(fl_host_default(), "words", NULL);
+    assert_non_null(trace);
+    trace->format = FL_FORMAT_SNAPSHOT;
+    char word[16];
+    for (const char *at = words; *at != '\0'; at += strspn(at, " ")) {
+        size_t length = strcspn(at, " ");
+        assert_true(length < sizeof word);
+        memcpy(word, at, length);
+        word[length] = '\0';
+        add_word(trace, word);
+        at += length;
+    }
+    return trace;
 }

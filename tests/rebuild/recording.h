@@ -19,7 +19,16 @@ typedef struct recording {
 } recording;
 
 /* Fails the test that is running where the script cannot be replayed. */
-void recording_make(recording *recording, const char *name, const char *script, size_t size);
-void recording_free(recording *recording);
+void recording_make(recording *ret, const char *name, const char *script, size_t size);
+void recording_free(recording *ret);
+
+/* The same history in memory of another host. */
+fl_status recording_copy(const recording *run, const fl_host *host, fl_trace **ret_trace,
+                         fl_error *error);
+
+/* A history from words, for the columns alone: `a1` a request, `o1` a refused one, `f1` a free,
+ * `d1` its completion, `S+` `S-` `M+` `M-` segments of 2 MiB (or `S+5`: 5 MiB), `s` a snapshot
+ * entry.  A word may end in `/N`, the number of its stack. */
+fl_trace *history_make(const char *words);
 
 #endif
