@@ -143,6 +143,8 @@ torch_step torch_free(torch *st, uint32_t index, bool is_held)
         if (!fl_vector_reserve(st->host, &st->waiting, 1, st->error))
             return STEP_BROKEN;
         st->waiting.items[st->waiting.count++] = index;
+        if (block->uses != FL_NONE)
+            torch_uses_drop(st, index);
         block->flags |= BLOCK_HELD;
         block->events++;
         return STEP_YES;

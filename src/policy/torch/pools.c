@@ -25,8 +25,10 @@ uint32_t torch_pool_for(const torch *st, uint64_t rounded, uint32_t stream)
         const struct torch_scope *scope = &st->scopes.items[at];
         if (scope->stream != FL_NONE && scope->stream != stream)
             continue;
-        const struct torch_private *owner = &st->privates.items[scope->owner];
-        return small ? owner->small : owner->large;
+        uint32_t owner = st->private_of.items[scope->pool];
+        if (owner == FL_NONE)
+            return FL_NONE;
+        return small ? st->privates.items[owner].small : st->privates.items[owner].large;
     }
     return small ? 0 : 1;
 }
@@ -80,13 +82,12 @@ static torch_step pools_open(torch *st, uint32_t pool, uint32_t stream, bool is_
         st->privates.items[owner].use_count++;
     else if (pools_create(st, pool) != STEP_YES)
         return STEP_BROKEN;
-    owner = pools_private_of(st, pool);
     for (size_t i = 0; i < st->scopes.count; i++)
-        if (st->scopes.items[i].owner == owner)
+        if (st->scopes.items[i].pool == pool)
             return torch_forbid(st, "beginAllocateToPool: already recording to mempool_id");
     if (!fl_vector_reserve(st->host, &st->scopes, 1, st->error))
         return STEP_BROKEN;
-    st->scopes.items[st->scopes.count++] = (struct torch_scope){owner, stream, is_capture};
+    st->scopes.items[st->scopes.count++] = (struct torch_scope){pool, stream, is_capture};
     return STEP_YES;
 }
 
@@ -107,10 +108,8 @@ torch_step torch_scope_begin(torch *st, const fl_op *op)
 
 torch_step torch_scope_end(torch *st, uint32_t pool)
 {
-    uint32_t owner = pools_private_of(st, pool);
     for (size_t i = 0; i < st->scopes.count; i++) {
-        if (st->privates.items[st->scopes.items[i].owner].name != pool ||
-            (owner != FL_NONE && st->scopes.items[i].owner != owner))
+        if (st->scopes.items[i].pool != pool)
             continue;
         st->scopes.count--;
         for (; i < st->scopes.count; i++)

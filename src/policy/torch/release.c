@@ -1,6 +1,8 @@
 /* Giving memory back to the device (10). */
 #include "policy/torch/torch.h"
 
+enum { DEFAULT_SMALL, DEFAULT_LARGE }; /* pools that are always there */
+
 /* One whole segment goes back (10.5). */
 static torch_step release_block(torch *st, uint32_t index)
 {
@@ -41,6 +43,13 @@ static torch_step release_block(torch *st, uint32_t index)
     return STEP_YES;
 }
 
+/* Collection and release-available pass expandable blocks by, in releases that know of them there.
+ */
+static bool release_is_passed_by(const torch *st, const struct torch_block *block)
+{
+    return torch_is_expandable(block) && st->profile->expandable_not_released;
+}
+
 /* ---- garbage collection (10.1) --------------------------------------------------------------- */
 
 struct collection {
@@ -64,8 +73,7 @@ static torch_step release_collect_pass(torch *st, struct collection *run, bool *
             continue;
         const struct torch_block *block = torch_block_at(st, index);
         uint32_t age = release_age(st, block);
-        if (torch_is_split(block) || age < average ||
-            (torch_is_expandable(block) && st->profile->expandable_not_released))
+        if (torch_is_split(block) || age < average || release_is_passed_by(st, block))
             continue;
         uint64_t size = block->size;
         torch_step step = release_block(st, index);
@@ -80,10 +88,34 @@ static torch_step release_collect_pass(torch *st, struct collection *run, bool *
     return STEP_YES;
 }
 
+static uint64_t release_threshold(const torch *st)
+{
+    return (uint64_t)(st->settings.collect_threshold * (double)st->limit);
+}
+
+bool torch_would_collect(const torch *st)
+{
+    if (st->limit == FL_UNLIMITED || !(st->settings.collect_threshold > 0) ||
+        st->held <= release_threshold(st))
+        return false;
+    uint64_t total_age = 0, count = 0;
+    int64_t oldest = -1;
+    for (size_t i = 0; i < st->blocks.count; i++) {
+        const struct torch_block *block = torch_block_at(st, (uint32_t)i);
+        if (!torch_is_free(block) || block->pool != DEFAULT_LARGE || torch_is_split(block))
+            continue;
+        uint32_t age = release_age(st, block);
+        total_age += age;
+        count++;
+        if (age > oldest && !release_is_passed_by(st, block))
+            oldest = age;
+    }
+    return oldest >= 0 && (double)oldest >= (double)total_age / (double)count;
+}
+
 torch_step torch_collect(torch *st)
 {
-    enum { DEFAULT_LARGE = 1 };
-    uint64_t threshold = (uint64_t)(st->settings.collect_threshold * (double)st->limit);
+    uint64_t threshold = release_threshold(st);
     if (st->held <= threshold)
         return STEP_NO;
     struct collection run = {.target = st->held - threshold};
@@ -107,11 +139,6 @@ torch_step torch_collect(torch *st)
 }
 
 /* ---- release-available (10.2) ---------------------------------------------------------------- */
-
-static bool release_is_passed_by(const torch *st, const struct torch_block *block)
-{
-    return torch_is_expandable(block) && st->profile->expandable_not_released;
-}
 
 /* The largest ones below what is wanted, from the top, as long as they are oversize. */
 static torch_step release_from_top(torch *st, const struct torch_bins *bins, uint32_t index,
@@ -187,7 +214,6 @@ static torch_step release_private(torch *st, uint32_t index)
         return step;
     hash_order_erase(&st->freeable, torch_pool_hash(st, owner->name));
     st->private_of.items[owner->name] = FL_NONE;
-    owner->is_deleted = true;
     return STEP_YES;
 }
 
@@ -218,7 +244,6 @@ static torch_step release_freeable(torch *st, uint32_t only)
 
 torch_step torch_release_all(torch *st, uint32_t owner)
 {
-    enum { DEFAULT_SMALL, DEFAULT_LARGE };
     if (owner == FL_NONE && !torch_in_capture(st, FL_NONE)) {
         if (!torch_sync_events(st, FL_NONE))
             return STEP_BROKEN;

@@ -59,17 +59,13 @@ static torch_step request_segment(torch *st, const struct torch_request *request
     return STEP_YES;
 }
 
-/* The bound of throw_on_cudamalloc_oom: the setting's fraction of the card (7 step 4). */
-static bool request_is_rejected(torch *st, const struct torch_request *request)
+bool torch_is_rejected(const torch *st, const struct torch_request *request)
 {
     if (!st->settings.reject_on_oom || st->total == FL_UNLIMITED)
         return false;
     uint64_t bound = (uint64_t)(st->settings.process_fraction * (double)st->total);
     uint64_t wanted;
-    if (fl_add(st->held, request->segment, &wanted) && wanted <= bound)
-        return false;
-    st->stats.oom_rejections++;
-    return true;
+    return !fl_add(st->held, request->segment, &wanted) || wanted > bound;
 }
 
 /* One attempt to get memory from the device (7). */
@@ -80,9 +76,11 @@ static torch_step request_attempt(torch *st, const struct torch_request *request
         st->stats.alloc_retries++;
     if (!torch_is_within_limit(st, request))
         return STEP_NO;
-    *ret_rejected = request_is_rejected(st, request);
-    if (*ret_rejected)
+    *ret_rejected = torch_is_rejected(st, request);
+    if (*ret_rejected) {
+        st->stats.oom_rejections++;
         return STEP_NO;
+    }
     uint32_t owner = st->pools.items[request->pool].owner;
     if (!request->expandable || (owner != FL_NONE && !st->profile->expandable_in_private_pools))
         return request_segment(st, request, ret_block);
@@ -148,6 +146,8 @@ torch_step torch_request(torch *st, struct torch_request *request, uint32_t *ret
 {
     if (!torch_in_capture(st, request->stream) && !torch_process_events(st))
         return STEP_BROKEN;
+    if (request->pool == FL_NONE)
+        return torch_forbid(st, "the pool of the open scope was deleted");
     uint32_t index = torch_take_free(st, request);
     if (index == FL_NONE) {
         bool rejected = false;

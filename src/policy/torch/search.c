@@ -152,17 +152,21 @@ bool torch_list_free(torch *st, uint32_t pool_index)
     return true;
 }
 
-/* Would mapping find a block that needs no mapping?  (The end of 11.4: limit first.) */
-static bool search_expands_for_nothing(const torch *st, const struct torch_request *request)
+/* The block that mapping would find and that needs no mapping, with nothing before it in the way;
+ * FL_NONE: there is none (the end of 11.4). */
+static uint32_t search_expanded(const torch *st, const struct torch_request *request)
 {
     bool is_private = st->pools.items[request->pool].owner != FL_NONE;
     if (!request->expandable || (is_private && !st->profile->expandable_in_private_pools))
-        return false;
-    if (!torch_is_within_limit(st, request))
-        return false;
+        return FL_NONE;
+    if (!torch_is_within_limit(st, request) || torch_is_rejected(st, request) ||
+        torch_would_collect(st))
+        return FL_NONE;
     uint32_t index = torch_find_expandable(st, request);
-    return index != FL_NONE && (torch_block_at(st, index)->flags & BLOCK_MAPPED) &&
-           torch_block_at(st, index)->size >= request->rounded;
+    if (index == FL_NONE || !(torch_block_at(st, index)->flags & BLOCK_MAPPED) ||
+        torch_block_at(st, index)->size < request->rounded)
+        return FL_NONE;
+    return index;
 }
 
 /* The cause for which a free block of the request's own lane cannot serve it. */
@@ -180,13 +184,17 @@ static fl_unusable search_cause(const torch *st, const struct torch_request *req
     return FL_UNUSABLE_COUNT;
 }
 
-static void search_account(const torch *st, const struct torch_request *request,
-                           const struct torch_block *block, fl_probe *probe)
+/* Adds a block to the probe; `served` is the one that would serve the request, or FL_NONE. */
+static void search_account(const torch *st, const struct torch_request *request, uint32_t index,
+                           uint32_t served, fl_probe *probe)
 {
+    const struct torch_block *block = torch_block_at(st, index);
     fl_unusable cause;
     if ((block->flags & BLOCK_ALLOCATED) || !(block->flags & BLOCK_MAPPED) || block->size == 0)
         return;
-    if (!torch_is_free(block))
+    if (index == served)
+        cause = FL_UNUSABLE_COUNT;
+    else if (!torch_is_free(block))
         cause = FL_UNUSABLE_PENDING;
     else if (block->pool != request->pool)
         cause = FL_UNUSABLE_POOL;
@@ -208,9 +216,12 @@ static void search_account(const torch *st, const struct torch_request *request,
 void torch_probe(const torch *st, const fl_op *op, fl_probe *ret_probe)
 {
     struct torch_request request = torch_request_of(st, op);
-    *ret_probe = (fl_probe){0};
-    ret_probe->usable = op->size == 0 || torch_find_free(st, &request) != FL_NONE ||
-                        search_expands_for_nothing(st, &request);
+    uint32_t served = FL_NONE;
+    if (request.pool != FL_NONE)
+        served = torch_find_free(st, &request);
+    if (request.pool != FL_NONE && served == FL_NONE)
+        served = search_expanded(st, &request);
+    *ret_probe = (fl_probe){.usable = op->size == 0 || served != FL_NONE};
     for (size_t i = 0; i < st->blocks.count; i++)
-        search_account(st, &request, torch_block_at(st, (uint32_t)i), ret_probe);
+        search_account(st, &request, (uint32_t)i, served, ret_probe);
 }

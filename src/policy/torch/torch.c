@@ -157,8 +157,9 @@ static fl_status torch_finish(torch *st, torch_step step, fl_result *ret_result)
         ret_result->outcome = FL_FORBIDDEN;
         break;
     case STEP_BROKEN:
-        return st->error != NULL && st->error->status != FL_OK ? st->error->status
-                                                               : FL_ERR_RESOURCE;
+        if (st->error != NULL && st->error->status != FL_OK)
+            return st->error->status;
+        return fl_fail(st->error, FL_ERR_RESOURCE, "out of memory: no room for the heap's books");
     }
     ret_result->why = st->forbidden;
     st->forbidden = NULL;

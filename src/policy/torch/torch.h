@@ -82,11 +82,12 @@ struct torch_private {
     uint32_t small, large;
     uint32_t use_count;
     int64_t device_allocs; /* not a true count: 11.5 */
-    bool is_deleted, is_no_split;
+    bool is_no_split;
 };
 
 struct torch_scope {
-    uint32_t owner, stream; /* stream FL_NONE: every stream */
+    uint32_t pool;   /* dense; it may be deleted while the scope is open (22.10) */
+    uint32_t stream; /* FL_NONE: every stream */
     bool is_capture;
 };
 
@@ -299,6 +300,9 @@ void torch_probe(const torch *st, const fl_op *op, fl_probe *ret_probe);
 
 struct torch_request torch_request_of(const torch *st, const fl_op *op);
 torch_step torch_request(torch *st, struct torch_request *request, uint32_t *ret_block);
+/* Is it beyond the bound of throw_on_cudamalloc_oom: the setting's fraction of the card (7 step 4)?
+ */
+bool torch_is_rejected(const torch *st, const struct torch_request *request);
 
 /* ---- events.c ------------------------------------------------------------------------------ */
 
@@ -314,6 +318,8 @@ void torch_uses_drop(torch *st, uint32_t index);
 /* ---- release.c ----------------------------------------------------------------------------- */
 
 torch_step torch_collect(torch *st);
+/* Would a request that found nothing collect, or fail in the attempt? */
+bool torch_would_collect(const torch *st);
 torch_step torch_release_available(torch *st, const struct torch_request *request);
 /* `owner` FL_NONE: the default id. */
 torch_step torch_release_all(torch *st, uint32_t owner);
@@ -332,6 +338,7 @@ uint32_t torch_segment_new(torch *st, uint64_t address, uint64_t size, uint64_t 
 /* ---- pools.c ------------------------------------------------------------------------------- */
 
 uint32_t torch_pool_new(torch *st, bool is_small, uint32_t owner);
+/* FL_NONE: the pool of the scope that matches was deleted. */
 uint32_t torch_pool_for(const torch *st, uint64_t rounded, uint32_t stream);
 torch_step torch_scope_begin(torch *st, const fl_op *op);
 torch_step torch_scope_end(torch *st, uint32_t pool);

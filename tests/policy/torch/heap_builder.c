@@ -1,4 +1,4 @@
-#include "heap_builder.h"
+#include "heap_shown.h"
 
 #include "test.h"
 
@@ -7,226 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const fl_policy_ops fl_policy_torch;
-
-enum { MOST_STREAMS = 128, MOST_POOLS = 64, MOST_WORDS = 6, WORD_SIZE = 24 };
+enum { MOST_WORDS = 6, WORD_SIZE = 64 };
 
 struct line {
     char words[MOST_WORDS][WORD_SIZE]; /* empty where there are fewer */
 };
-
-struct heap {
-    heap_conf conf;
-    fl_device *device;
-    torch *state;
-    fl_sink sink;
-    fl_oracle oracle;
-    uint64_t complete_below; /* events with a lower number are complete */
-    uint64_t streams[MOST_STREAMS];
-    fl_pool_name pools[MOST_POOLS];
-    fl_names names;
-    struct {
-        uint64_t *items;
-        size_t count;
-    } bases; /* of segments and ranges, by number */
-    char *text;
-    size_t length, capacity;
-    uint32_t asked; /* the free that the last change asked for, or FL_NONE */
-};
-
-/* ---- what is shown --------------------------------------------------------------------------- */
-
-/* `12MiB`, `10MiB+512`, `2MiB-512`, `96KiB`, `1536`. */
-static const char *size_text(uint64_t size, char *buffer, size_t capacity)
-{
-    const uint64_t near = 4 * FL_KIB;
-    uint64_t mib = (size + near) / FL_MIB, over = size % FL_MIB;
-    if (size < near * 2 || (over > near && over < FL_MIB - near)) {
-        bool whole = size > 0 && size % FL_KIB == 0;
-        snprintf(buffer, capacity, whole ? "%" PRIu64 "KiB" : "%" PRIu64,
-                 whole ? size / FL_KIB : size);
-    } else if (over == 0) {
-        snprintf(buffer, capacity, "%" PRIu64 "MiB", mib);
-    } else {
-        snprintf(buffer, capacity, "%" PRIu64 "MiB%c%" PRIu64, mib, over <= near ? '+' : '-',
-                 over <= near ? over : FL_MIB - over);
-    }
-    return buffer;
-}
-
-static void show(heap *h, const char *format, ...) FL_PRINTF(2, 3);
-static void show(heap *h, const char *format, ...)
-{
-    if (h->length + 256 > h->capacity) {
-        h->capacity = h->capacity * 2 + 1024;
-        h->text = realloc(h->text, h->capacity);
-        assert_non_null(h->text);
-    }
-    va_list args;
-    va_start(args, format);
-    h->length += (size_t)vsnprintf(h->text + h->length, h->capacity - h->length, format, args);
-    va_end(args);
-}
-
-/* Begins an entry; a free that was asked for and is not done yet is shown as pending. */
-static void show_next(heap *h)
-{
-    if (h->asked != FL_NONE) {
-        uint32_t id = h->asked;
-        h->asked = FL_NONE;
-        show_next(h);
-        show(h, "f %u", id);
-    }
-    if (h->length > 0)
-        show(h, "; ");
-}
-
-static void show_flush(heap *h)
-{
-    if (h->asked == FL_NONE)
-        return;
-    uint32_t id = h->asked;
-    h->asked = FL_NONE;
-    show_next(h);
-    show(h, "f %u", id);
-}
-
-static void show_address(heap *h, uint32_t segment, uint64_t address)
-{
-    char offset[32];
-    assert_true(segment < h->bases.count && address >= h->bases.items[segment]);
-    show(h, " %u:%s", segment, size_text(address - h->bases.items[segment], offset, sizeof offset));
-}
-
-static void show_size(heap *h, uint64_t size)
-{
-    char text[32];
-    show(h, " %s", size_text(size, text, sizeof text));
-}
-
-static void show_place(heap *h, uint32_t stream, uint32_t pool)
-{
-    if (h->streams[stream] != 0)
-        show(h, " stream %" PRIu64, h->streams[stream]);
-    if (pool != 0)
-        show(h, " pool %" PRIu64, h->pools[pool].second);
-}
-
-static void show_segment(heap *h, const fl_change *change, const char *mark)
-{
-    if (change->kind == FL_CHANGE_ACQUIRE || change->kind == FL_CHANGE_RESERVE) {
-        assert_int_equal(change->segment, h->bases.count);
-        h->bases.items = realloc(h->bases.items, (h->bases.count + 1) * sizeof *h->bases.items);
-        assert_non_null(h->bases.items);
-        h->bases.items[h->bases.count++] = change->address;
-    }
-    assert_int_equal(change->address, h->bases.items[change->segment]);
-    show(h, "%s %u", mark, change->segment);
-    show_size(h, change->size);
-    if (change->kind == FL_CHANGE_ACQUIRE || change->kind == FL_CHANGE_RESERVE)
-        show_place(h, change->stream, change->pool);
-}
-
-static void show_block(heap *h, const fl_change *change, const char *mark)
-{
-    show(h, "%s %u", mark, change->id);
-    if (change->kind != FL_CHANGE_PLACE)
-        return;
-    show_address(h, change->segment, change->address);
-    show_size(h, change->size);
-}
-
-static void show_run(heap *h, const fl_change *change, const char *mark)
-{
-    show(h, "%s", mark);
-    show_address(h, change->segment, change->address);
-    show_size(h, change->size);
-}
-
-static void show_refused(heap *h, const fl_change *change, const char *mark)
-{
-    show(h, "%s", mark);
-    show_size(h, change->size);
-}
-
-static const struct {
-    const char *mark;
-    void (*show)(heap *h, const fl_change *change, const char *mark);
-} kinds[FL_CHANGE_KIND_COUNT] = {
-    [FL_CHANGE_ACQUIRE] = {"+", show_segment},
-    [FL_CHANGE_RELEASE] = {"-", show_segment},
-    [FL_CHANGE_RESERVE] = {"R", show_segment},
-    [FL_CHANGE_UNRESERVE] = {"r", show_segment},
-    [FL_CHANGE_MAP] = {"M", show_run},
-    [FL_CHANGE_UNMAP] = {"U", show_run},
-    [FL_CHANGE_NO_SEGMENT] = {"!", show_refused},
-    [FL_CHANGE_NO_PAGE] = {"C!", show_refused},
-    [FL_CHANGE_PLACE] = {"A", show_block},
-    [FL_CHANGE_FREE_DONE] = {"d", show_block},
-};
-
-static void hear(void *user, const fl_change *change)
-{
-    static const char *const causes[FL_CAUSE_COUNT] = {
-        [FL_CAUSE_REQUEST] = "",
-        [FL_CAUSE_COLLECT] = " collect",
-        [FL_CAUSE_RELEASE_AVAILABLE] = " available",
-        [FL_CAUSE_RELEASE_ALL] = " all",
-        [FL_CAUSE_TRIM] = " trim",
-    };
-    heap *h = user;
-    if (change->kind == FL_CHANGE_FREE_ASKED) {
-        show_flush(h);
-        h->asked = change->id;
-        return;
-    }
-    bool at_once = change->kind == FL_CHANGE_FREE_DONE && change->id == h->asked;
-    if (at_once)
-        h->asked = FL_NONE;
-    show_next(h);
-    kinds[change->kind].show(h, change, at_once ? "F" : kinds[change->kind].mark);
-    show(h, "%s", causes[change->cause]);
-}
-
-struct viewer {
-    heap *h;
-    uint64_t end; /* blocks must tile the segment up to here */
-};
-
-static void view_segment(void *user, const fl_segment_view *segment)
-{
-    struct viewer *viewer = user;
-    show_next(viewer->h);
-    show(viewer->h, "S");
-    show_address(viewer->h, segment->segment, segment->address);
-    show_size(viewer->h, segment->size);
-    show(viewer->h, segment->is_small ? " small" : " large");
-    show_place(viewer->h, segment->stream, segment->pool);
-    if (segment->is_expandable)
-        show(viewer->h, " exp");
-    viewer->end = segment->address;
-}
-
-static void view_block(void *user, const fl_block_view *block)
-{
-    static const char *const states[] = {
-        [FL_BLOCK_LIVE] = "live", [FL_BLOCK_PENDING] = "pend", [FL_BLOCK_FREE] = "free"};
-    struct viewer *viewer = user;
-    assert_int_equal(block->address, viewer->end);
-    viewer->end += block->size;
-    show_next(viewer->h);
-    show(viewer->h, "B");
-    show_size(viewer->h, block->size);
-    show_size(viewer->h, block->requested);
-    show(viewer->h, " %s", states[block->state]);
-}
-
-static fl_status show_heap(heap *h, fl_error *error)
-{
-    struct viewer viewer = {.h = h};
-    fl_walk walk = {view_segment, view_block, &viewer};
-    return fl_policy_torch.walk(h->state, &walk, error);
-}
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
@@ -346,6 +131,10 @@ static fl_op read_op(heap *h, const struct line *line, fl_op_kind kind)
     case FL_OP_TRIM:
         op.pool = *first != '\0' ? dense_pool(h, first) : FL_NONE;
         break;
+    case FL_OP_CONFIGURE:
+        h->text_asked = first;
+        op.text = 0;
+        break;
     case FL_OP_LIMIT:
         assert_true(fl_parse_real(first, strlen(first), &op.fraction));
         break;
@@ -365,7 +154,7 @@ static fl_status run_op(heap *h, const fl_op *op, fl_error *error)
         status = fl_policy_torch.free(h->state, op, &result, error);
     else
         status = fl_policy_torch.control(h->state, op, &result, error);
-    show_flush(h);
+    shown_flush(h);
     if (status != FL_OK)
         return status;
     assert_int_equal(result.why != NULL,
@@ -375,10 +164,10 @@ static fl_status run_op(heap *h, const fl_op *op, fl_error *error)
     bool is_null = op->kind == FL_OP_ALLOC && result.outcome == FL_DONE && result.address == 0;
     if (result.outcome == FL_DONE && !is_null)
         return FL_OK;
-    show_next(h);
-    show(h, "%s", marks[result.outcome]);
+    shown_next(h);
+    shown_add(h, "%s", marks[result.outcome]);
     if (op->kind == FL_OP_ALLOC)
-        show(h, " %u%s", op->id, is_null ? " null" : "");
+        shown_add(h, " %u%s", op->id, is_null ? " null" : "");
     return FL_OK;
 }
 
@@ -402,10 +191,11 @@ static fl_status run_line(heap *h, const struct line *line, fl_error *error)
         const char *word;
         fl_op_kind kind;
     } ops[] = {
-        {"a", FL_OP_ALLOC}, {"f", FL_OP_FREE},         {"d", FL_OP_FREE_DONE},
-        {"r", FL_OP_USE},   {"p", FL_OP_EVENTS_HOLD},  {"c", FL_OP_EVENTS_COMPLETE},
-        {"e", FL_OP_TRIM},  {"b", FL_OP_SCOPE_BEGIN},  {"q", FL_OP_SCOPE_END},
-        {"F", FL_OP_LIMIT}, {"x", FL_OP_POOL_RELEASE}, {"m", FL_OP_MARK},
+        {"a", FL_OP_ALLOC},     {"f", FL_OP_FREE},         {"d", FL_OP_FREE_DONE},
+        {"r", FL_OP_USE},       {"p", FL_OP_EVENTS_HOLD},  {"c", FL_OP_EVENTS_COMPLETE},
+        {"e", FL_OP_TRIM},      {"b", FL_OP_SCOPE_BEGIN},  {"q", FL_OP_SCOPE_END},
+        {"F", FL_OP_LIMIT},     {"x", FL_OP_POOL_RELEASE}, {"m", FL_OP_MARK},
+        {"C", FL_OP_CONFIGURE},
     };
     for (size_t i = 0; i < COUNT_OF(ops); i++) {
         if (strcmp(ops[i].word, line->words[0]) != 0)
@@ -414,7 +204,7 @@ static fl_status run_line(heap *h, const struct line *line, fl_error *error)
         return run_op(h, &op, error);
     }
     if (strcmp(line->words[0], "s") == 0)
-        return show_heap(h, error);
+        return shown_heap(h, error);
     if (strcmp(line->words[0], "o") == 0)
         assert_int_equal(fl_device_outside(h->device, read_size(line->words[1])), FL_ANSWER_OK);
     else
@@ -444,7 +234,7 @@ fl_status heap_try(heap *h, const char *script, fl_error *error)
 {
     struct line line;
     h->length = 0;
-    show(h, "%s", "");
+    shown_add(h, "%s", "");
     fl_status status = FL_OK;
     while (status == FL_OK && next_line(&script, &line)) {
         status = run_line(h, &line, error);
@@ -480,7 +270,7 @@ void heap_compare_stat(heap *h, fl_stat_kind kind, const char *text, const char 
     char got[160] = "", number[32];
     for (size_t i = 0; i < COUNT_OF(numbers); i++)
         snprintf(got + strlen(got), sizeof got - strlen(got), "%s%s", i > 0 ? " " : "",
-                 size_text(numbers[i], number, sizeof number));
+                 shown_size(numbers[i], number, sizeof number));
     if (strcmp(got, text) == 0)
         return;
     print_error("%s, %s\nexpected  %s\n     got  %s\n", h->conf.release, fl_stat_name(kind), text,
@@ -534,9 +324,13 @@ static fl_status open_policy(heap *h, const fl_host *host, fl_error *error)
 {
     const fl_profile *profile = heap_profile(h->conf.release);
     fl_settings settings = settings_of(&h->conf, profile);
-    h->sink = (fl_sink){hear, h};
+    h->sink = (fl_sink){shown_change, h};
     h->oracle = (fl_oracle){oracle_complete, oracle_hold, oracle_release, h};
-    h->names = (fl_names){.streams = h->streams, .pools = h->pools, .pool_count = 1};
+    h->names = (fl_names){.streams = h->streams,
+                          .pools = h->pools,
+                          .pool_count = 1,
+                          .texts = &h->text_asked,
+                          .text_count = 1};
     h->state = calloc(1, fl_policy_torch.state_size);
     assert_non_null(h->state);
     fl_policy_env env = {.host = host,
@@ -627,4 +421,14 @@ const fl_device_info *heap_device(const heap *h)
 torch *heap_state(heap *h)
 {
     return h->state;
+}
+
+const heap_conf *heap_conf_of(const heap *h)
+{
+    return &h->conf;
+}
+
+const char *heap_text(const heap *h)
+{
+    return h->text;
 }

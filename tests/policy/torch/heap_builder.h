@@ -87,5 +87,7 @@ const fl_stats *heap_stats(const heap *h);
 const fl_refusal *heap_refusal(const heap *h);
 const fl_device_info *heap_device(const heap *h);
 torch *heap_state(heap *h);
+const heap_conf *heap_conf_of(const heap *h);
+const char *heap_text(const heap *h); /* what the last script showed */
 
 #endif

@@ -195,6 +195,19 @@ static void a_held_free_completes_when_the_trace_says_so(void **state)
     heap_close(h);
 }
 
+static void a_held_free_waits_for_the_trace_instead_of_for_events(void **state)
+{
+    (void)state;
+    heap *h = heap_open((heap_conf){.release = "2.9.1"});
+    for (int i = 0; i < 3; i++) {
+        heap_does(h, "a 1 20MiB; r 1 16; f 1 held");
+        assert_int_equal(heap_state(h)->events_recorded, 0);
+        heap_shows(h, "d 1", "d 1");
+    }
+    assert_int_equal(heap_state(h)->use_sets.count, 1);
+    heap_close(h);
+}
+
 static void a_request_that_releases_everything_completes_held_frees(void **state)
 {
     (void)state;
@@ -258,6 +271,7 @@ int main(void)
         cmocka_unit_test(deferred_frees_complete_as_they_were_asked),
         cmocka_unit_test(empty_cache_waits_for_every_event),
         cmocka_unit_test(a_held_free_completes_when_the_trace_says_so),
+        cmocka_unit_test(a_held_free_waits_for_the_trace_instead_of_for_events),
         cmocka_unit_test(a_request_that_releases_everything_completes_held_frees),
         cmocka_unit_test(every_kind_of_pending_free_can_be_completed),
         cmocka_unit_test(a_completed_free_leaves_other_events_of_the_stream_in_order),
