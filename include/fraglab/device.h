@@ -71,8 +71,9 @@ typedef struct fl_device_ops {
     fl_answer (*acquire)(struct fl_device_state *state, uint64_t size, uint32_t stream,
                          uint64_t *ret_address);
     fl_answer (*release)(struct fl_device_state *state, uint64_t address, uint64_t size);
-    fl_answer (*reserve)(struct fl_device_state *state, uint64_t size, uint32_t stream,
-                         uint64_t *ret_address);
+    /* Pages of `page_size` bytes will be mapped into the range. */
+    fl_answer (*reserve)(struct fl_device_state *state, uint64_t size, uint64_t page_size,
+                         uint32_t stream, uint64_t *ret_address);
     fl_answer (*unreserve)(struct fl_device_state *state, uint64_t address, uint64_t size);
     fl_answer (*page_create)(struct fl_device_state *state, uint64_t size, uint64_t *ret_page);
     fl_answer (*page_free)(struct fl_device_state *state, uint64_t page);
@@ -103,8 +104,8 @@ FL_API void fl_device_close(fl_device *device); /* accepts NULL */
 FL_API fl_answer fl_device_acquire(fl_device *device, uint64_t size, uint32_t stream,
                                    uint64_t *ret_address);
 FL_API fl_answer fl_device_release(fl_device *device, uint64_t address, uint64_t size);
-FL_API fl_answer fl_device_reserve(fl_device *device, uint64_t size, uint32_t stream,
-                                   uint64_t *ret_address);
+FL_API fl_answer fl_device_reserve(fl_device *device, uint64_t size, uint64_t page_size,
+                                   uint32_t stream, uint64_t *ret_address);
 FL_API fl_answer fl_device_unreserve(fl_device *device, uint64_t address, uint64_t size);
 FL_API fl_answer fl_device_page_create(fl_device *device, uint64_t size, uint64_t *ret_page);
 FL_API fl_answer fl_device_page_free(fl_device *device, uint64_t page);

@@ -122,10 +122,11 @@ fl_answer fl_device_release(fl_device *device, uint64_t address, uint64_t size)
     return device_count(device, FL_CALL_RELEASE, size, answer);
 }
 
-fl_answer fl_device_reserve(fl_device *device, uint64_t size, uint32_t stream,
+fl_answer fl_device_reserve(fl_device *device, uint64_t size, uint64_t page_size, uint32_t stream,
                             uint64_t *ret_address)
 {
-    fl_answer answer = device->ops->reserve(device_enter(device), size, stream, ret_address);
+    fl_answer answer =
+        device->ops->reserve(device_enter(device), size, page_size, stream, ret_address);
     return device_count(device, FL_CALL_RESERVE, size, answer);
 }
 

@@ -7,8 +7,9 @@
  *
  * Ranges of expandable segments leave no mark of their own either.  Their base is where they are
  * first mapped, because an empty range fills from its base, and a range whose last page is unmapped
- * is given up.  Two new ranges of one stream, the first of them refused its first page for the
- * whole op, are told apart by nothing; they get their bases in order of first mapping. */
+ * is given up.  A stream's bases are handed out in order of first mapping, those for large and for
+ * small pages apart.  What no record tells: which of two ranges of one stream and page size came
+ * first, where the older one was refused its first page for a whole op. */
 #include "device/recorded.h"
 
 #include "base/checked.h"
@@ -27,13 +28,15 @@
 
 /* Where a range was first mapped. */
 struct recorded_base {
-    uint64_t event, address;
+    uint64_t event, address, size;
     uint32_t next; /* the stream's next base, or NO_BASE */
+    bool is_taken;
 };
 
-/* Bases of one stream, in order. */
+/* Bases of one stream, in order; `next` is where to look for one of small and of large pages. */
 struct recorded_stream {
     uint32_t first, last;
+    uint32_t next[2];
 };
 
 /* A range while the record is read through for bases. */
@@ -60,6 +63,7 @@ struct fl_device_state {
     struct recorded_bases bases;
     struct recorded_streams streams;
     fl_table stream_numbers;
+    uint64_t large_page; /* the largest that any range was reserved for */
     uint64_t next_range; /* above everything recorded */
 };
 
@@ -77,13 +81,14 @@ static bool recorded_add_base(struct fl_device_state *state, const fl_recorded_e
         if (!fl_vector_reserve(state->host, &state->streams, 1, error) ||
             !fl_table_set(state->host, &state->stream_numbers, event->stream, number, error))
             return false;
-        state->streams.items[state->streams.count++] = (struct recorded_stream){base, base};
+        state->streams.items[state->streams.count++] =
+            (struct recorded_stream){base, base, {base, base}};
     } else {
         state->bases.items[state->streams.items[number].last].next = base;
         state->streams.items[number].last = base;
     }
     state->bases.items[state->bases.count++] =
-        (struct recorded_base){event->event, event->address, NO_BASE};
+        (struct recorded_base){event->event, event->address, event->size, NO_BASE, false};
     return true;
 }
 
@@ -166,6 +171,7 @@ static fl_status recorded_open(struct fl_device_state *state, const fl_device_en
     state->record = env->record;
     state->pages.host = env->host;
     state->pages.error = env->error;
+    state->large_page = 1;
     if (state->record->count >= NO_BASE)
         return fl_fail(error, FL_ERR_RESOURCE, "more than %" PRIu32 " segment events", NO_BASE);
     struct recorded_reading reading = {0};
@@ -299,8 +305,21 @@ static fl_answer recorded_release(struct fl_device_state *state, uint64_t addres
     return FL_ANSWER_OK;
 }
 
-/* The stream's first base that the record has not passed yet; taken out.  False: there is none. */
-static bool recorded_take_base(struct fl_device_state *state, uint32_t stream,
+/* Learns of a larger page; bases of large and small pages are then told apart anew. */
+static void recorded_meet_page(struct fl_device_state *state, uint64_t page_size)
+{
+    if (page_size <= state->large_page)
+        return;
+    state->large_page = page_size;
+    for (size_t i = 0; i < state->streams.count; i++) {
+        struct recorded_stream *stream = &state->streams.items[i];
+        stream->next[false] = stream->next[true] = stream->first;
+    }
+}
+
+/* The stream's first base for pages of that size that is not taken, and that the record has not
+ * passed; takes it.  False: there is none. */
+static bool recorded_take_base(struct fl_device_state *state, uint32_t stream, bool is_large,
                                uint64_t *ret_address)
 {
     uint32_t number = fl_table_get(&state->stream_numbers, stream);
@@ -309,21 +328,26 @@ static bool recorded_take_base(struct fl_device_state *state, uint32_t stream,
     uint64_t event = state->cursor < state->record->count
                          ? state->record->events[state->cursor].event
                          : UINT64_MAX;
-    uint32_t *first = &state->streams.items[number].first;
-    while (*first != NO_BASE && state->bases.items[*first].event < event)
-        *first = state->bases.items[*first].next;
-    if (*first == NO_BASE)
-        return false;
-    *ret_address = state->bases.items[*first].address;
-    *first = state->bases.items[*first].next;
-    return true;
+    uint32_t *next = &state->streams.items[number].next[is_large];
+    for (; *next != NO_BASE; *next = state->bases.items[*next].next) {
+        struct recorded_base *base = &state->bases.items[*next];
+        bool is_for_large = base->size % state->large_page == 0;
+        if (base->is_taken || base->event < event || is_for_large != is_large)
+            continue;
+        base->is_taken = true;
+        *ret_address = base->address;
+        return true;
+    }
+    return false;
 }
 
-static fl_answer recorded_reserve(struct fl_device_state *state, uint64_t size, uint32_t stream,
-                                  uint64_t *ret_address)
+static fl_answer recorded_reserve(struct fl_device_state *state, uint64_t size, uint64_t page_size,
+                                  uint32_t stream, uint64_t *ret_address)
 {
     uint64_t address, end;
-    if (recorded_take_base(state, stream, &address) && fl_add(address, size, &end)) {
+    recorded_meet_page(state, page_size);
+    if (recorded_take_base(state, stream, page_size == state->large_page, &address) &&
+        fl_add(address, size, &end)) {
         *ret_address = address;
         return FL_ANSWER_OK;
     }

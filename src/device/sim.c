@@ -120,10 +120,10 @@ static bool sim_range_fits(uint64_t address, uint64_t taken)
     return address < end && taken < end - address;
 }
 
-static fl_answer sim_reserve(struct fl_device_state *state, uint64_t size, uint32_t stream,
-                             uint64_t *ret_address)
+static fl_answer sim_reserve(struct fl_device_state *state, uint64_t size, uint64_t page_size,
+                             uint32_t stream, uint64_t *ret_address)
 {
-    (void)stream;
+    (void)page_size, (void)stream;
     if (size == 0)
         return sim_fail(state, "reserving", 0, "0 bytes asked");
     uint64_t taken = fl_pages_footprint(size);

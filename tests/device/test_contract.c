@@ -127,7 +127,8 @@ static void program_release(struct program *program, fl_extent *segment, uint32_
 static void program_reserve(struct program *program, struct range *range, uint32_t stream)
 {
     uint64_t used = fl_device_get_info(program->device)->used_bytes;
-    CHECK(program, fl_device_reserve(program->device, RANGE, stream, &range->base) == FL_ANSWER_OK);
+    CHECK(program, fl_device_reserve(program->device, RANGE, PAGE(stream), stream, &range->base) ==
+                       FL_ANSWER_OK);
     CHECK(program, fl_device_get_info(program->device)->used_bytes == used);
     range->is_reserved = true;
 }

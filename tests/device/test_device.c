@@ -38,7 +38,7 @@ static void calls_are_counted_by_kind_and_size(void **state)
     fl_device_acquire(device, 1, 0, &address);
     fl_device_acquire(device, 20 * FL_MIB, 0, &address);
     fl_device_release(device, address, 20 * FL_MIB);
-    fl_device_reserve(device, 64 * FL_MIB, 0, &base);
+    fl_device_reserve(device, 64 * FL_MIB, 2 * FL_MIB, 0, &base);
     fl_device_page_create(device, 2 * FL_MIB, &page);
     fl_device_map(device, base, 2 * FL_MIB, page);
     fl_device_page_free(device, page);

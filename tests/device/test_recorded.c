@@ -27,10 +27,11 @@ static void release(fl_device *device, uint64_t address, uint64_t size)
     assert_int_equal(fl_device_release(device, address, size), FL_ANSWER_OK);
 }
 
-static uint64_t reserve(fl_device *device, uint32_t stream)
+static uint64_t reserve(fl_device *device, uint64_t page_size, uint32_t stream)
 {
     uint64_t address = 0;
-    assert_int_equal(fl_device_reserve(device, MIB(1000), stream, &address), FL_ANSWER_OK);
+    assert_int_equal(fl_device_reserve(device, MIB(1000), page_size, stream, &address),
+                     FL_ANSWER_OK);
     return address;
 }
 
@@ -77,7 +78,7 @@ static void an_empty_record_refuses_everything(void **state)
     fl_device *device = open_record(&(fl_device_record){0});
     fl_device_recorded_seek(device, 0, UINT64_MAX);
     assert_int_equal(acquire(device, 1), 0);
-    assert_false(grow(device, reserve(device, 0), 1, MIB(2)));
+    assert_false(grow(device, reserve(device, MIB(20), 0), 1, MIB(2)));
     assert_int_equal(fl_device_get_info(device)->refusals, 2);
     fl_device_close(device);
 }
@@ -171,7 +172,7 @@ static void a_mapping_that_failed_midway_fails_there_again(void **state)
     };
     fl_device *device = open_record(&(fl_device_record){events, COUNT_OF(events)});
     fl_device_recorded_seek(device, 0, 1);
-    uint64_t base = reserve(device, 3);
+    uint64_t base = reserve(device, MIB(20), 3);
     assert_int_equal(base, MIB(400));
     assert_true(grow(device, base, 1, MIB(20)));
     fl_device_recorded_seek(device, 2, 5);
@@ -211,12 +212,12 @@ static void ranges_begin_where_they_are_first_mapped(void **state)
     };
     fl_device *device = open_record(&(fl_device_record){events, COUNT_OF(events)});
     fl_device_recorded_seek(device, 0, 10);
-    assert_int_equal(reserve(device, 1), MIB(9000));
-    assert_int_equal(reserve(device, 0), MIB(1000));
-    assert_int_equal(reserve(device, 0), MIB(5000));
-    uint64_t spare = reserve(device, 0);
+    assert_int_equal(reserve(device, MIB(20), 1), MIB(9000));
+    assert_int_equal(reserve(device, MIB(20), 0), MIB(1000));
+    assert_int_equal(reserve(device, MIB(2), 0), MIB(5000));
+    uint64_t spare = reserve(device, MIB(20), 0);
     assert_true(spare >= MIB(9020));
-    assert_true(reserve(device, 7) >= spare + MIB(1000));
+    assert_true(reserve(device, MIB(20), 7) >= spare + MIB(1000));
     fl_device_close(device);
 }
 
@@ -231,14 +232,35 @@ static void a_range_without_pages_is_given_up(void **state)
     };
     fl_device *device = open_record(&(fl_device_record){events, COUNT_OF(events)});
     fl_device_recorded_seek(device, 0, 1);
-    assert_int_equal(reserve(device, 0), MIB(1000));
+    assert_int_equal(reserve(device, MIB(20), 0), MIB(1000));
     assert_true(grow(device, MIB(1000), 2, MIB(20)));
     fl_device_recorded_seek(device, 2, 5);
     shrink(device, MIB(1000), MIB(40));
     assert_int_equal(fl_device_unreserve(device, MIB(1000), MIB(1000)), FL_ANSWER_OK);
-    assert_int_equal(reserve(device, 0), MIB(1000));
+    assert_int_equal(reserve(device, MIB(20), 0), MIB(1000));
     assert_true(grow(device, MIB(1000), 1, MIB(20)));
     fl_device_close(device);
+}
+
+/* A range for large pages is refused its first page for a whole op; the small one comes first. */
+static void ranges_of_large_and_small_pages_are_told_apart(void **state)
+{
+    (void)state;
+    static const fl_recorded_event events[] = {
+        {4, MIB(1000), MIB(2), 0, FL_RECORDED_MAP},
+        {6, MIB(5000), MIB(40), 0, FL_RECORDED_MAP},
+    };
+    for (int first = 0; first < 2; first++) {
+        fl_device *device = open_record(&(fl_device_record){events, COUNT_OF(events)});
+        fl_device_recorded_seek(device, 0, 1);
+        if (first == 0)
+            assert_int_equal(reserve(device, MIB(20), 0), MIB(5000));
+        assert_int_equal(reserve(device, MIB(2), 0), MIB(1000));
+        if (first == 1)
+            assert_int_equal(reserve(device, MIB(20), 0), MIB(5000));
+        assert_true(reserve(device, MIB(2), 0) > MIB(5040));
+        fl_device_close(device);
+    }
 }
 
 static void a_base_that_was_passed_is_not_handed_out(void **state)
@@ -250,7 +272,7 @@ static void a_base_that_was_passed_is_not_handed_out(void **state)
     };
     fl_device *device = open_record(&(fl_device_record){events, COUNT_OF(events)});
     fl_device_recorded_seek(device, 3, 5);
-    assert_int_equal(reserve(device, 0), MIB(5000));
+    assert_int_equal(reserve(device, MIB(20), 0), MIB(5000));
     fl_device_close(device);
 }
 
@@ -277,7 +299,8 @@ static void a_record_that_cannot_be_hands_out_nothing_twice(void **state)
         assert_int_equal(acquire(device, MIB(20)), 0);
         assert_int_equal(acquire(device, MIB(2)), 0);
         assert_int_equal(grow(device, MIB(700), 1, MIB(2)), event == 7);
-        assert_int_not_equal(fl_device_reserve(device, UINT64_MAX, 0, &address), FL_ANSWER_OK);
+        assert_int_not_equal(fl_device_reserve(device, UINT64_MAX, MIB(2), 0, &address),
+                             FL_ANSWER_OK);
     }
     assert_int_equal(fl_device_map(device, MIB(119), MIB(2), 1), FL_ANSWER_ERROR);
     assert_int_equal(fl_device_page_create(device, UINT64_MAX, &page), FL_ANSWER_FULL);
@@ -334,6 +357,7 @@ int main(void)
         cmocka_unit_test(pages_of_a_refused_call_leave_room_for_the_next),
         cmocka_unit_test(ranges_begin_where_they_are_first_mapped),
         cmocka_unit_test(a_range_without_pages_is_given_up),
+        cmocka_unit_test(ranges_of_large_and_small_pages_are_told_apart),
         cmocka_unit_test(a_base_that_was_passed_is_not_handed_out),
         cmocka_unit_test(a_record_that_cannot_be_hands_out_nothing_twice),
         cmocka_unit_test(a_host_without_memory_is_told_as_such),

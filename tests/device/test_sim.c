@@ -28,7 +28,7 @@ static uint64_t acquire(fl_device *device, uint64_t size)
 static uint64_t reserve(fl_device *device, uint64_t size)
 {
     uint64_t address = 0;
-    assert_int_equal(fl_device_reserve(device, size, 0, &address), FL_ANSWER_OK);
+    assert_int_equal(fl_device_reserve(device, size, MIB(2), 0, &address), FL_ANSWER_OK);
     return address;
 }
 
@@ -78,8 +78,9 @@ static void ranges_that_no_longer_fit_below_the_segments_go_above(void **state)
     assert_int_equal(reserve(device, most), RANGES);
     assert_int_equal(reserve(device, MIB(2)), UINT64_C(1) << 62);
     assert_int_equal(acquire(device, 1), SEGMENTS);
-    assert_int_equal(fl_device_reserve(device, UINT64_C(1) << 62, 0, &address), FL_ANSWER_FULL);
-    assert_int_equal(fl_device_reserve(device, UINT64_MAX, 0, &address), FL_ANSWER_FULL);
+    assert_int_equal(fl_device_reserve(device, UINT64_C(1) << 62, MIB(2), 0, &address),
+                     FL_ANSWER_FULL);
+    assert_int_equal(fl_device_reserve(device, UINT64_MAX, MIB(2), 0, &address), FL_ANSWER_FULL);
     assert_int_equal(address, 0);
     fl_device_close(device);
 }
@@ -112,7 +113,7 @@ static void huge_sizes_are_refused_and_nothing_is_asked_for_0_bytes(void **state
             assert_int_equal(fl_device_acquire(device, size, 0, &address), FL_ANSWER_FULL);
         assert_int_equal(fl_device_page_create(device, UINT64_MAX, &address), FL_ANSWER_FULL);
         assert_int_equal(fl_device_acquire(device, 0, 0, &address), FL_ANSWER_ERROR);
-        assert_int_equal(fl_device_reserve(device, 0, 0, &address), FL_ANSWER_ERROR);
+        assert_int_equal(fl_device_reserve(device, 0, MIB(2), 0, &address), FL_ANSWER_ERROR);
         assert_int_equal(fl_device_page_create(device, 0, &address), FL_ANSWER_ERROR);
         assert_int_equal(address, 7);
         assert_int_equal(used(device), MIB(2));

@@ -1,12 +1,13 @@
 /* What every registered policy owes, tried with random programs over the bookkeeping card: its own
  * invariants after every op, a heap that is what its changes say, bytes that are what was asked,
- * everything given back in the end, the same answers to the same program, and nothing leaked when
- * the host runs out of memory. */
+ * everything given back in the end, the same answers to the same program, over the card as over the
+ * record of it, and nothing leaked when the host runs out of memory. */
 #include <fraglab/policy.h>
 
 #include "base/memory.h"
 #include "base/units.h"
 #include "base/vector.h"
+#include "device/recorded.h"
 #include "failing_host.h"
 #include "heap/mirror.h"
 #include "heap/picture.h"
@@ -19,6 +20,7 @@ enum { SEEDS = 12, STEPS = 400, SHORT_STEPS = 40, MOST_IDS = 2 * STEPS, STREAMS 
 #define CAPACITY (300 * FL_MIB)
 
 FL_VECTOR(changes, fl_change);
+FL_VECTOR(recorded, fl_recorded_event);
 
 /* What the program knows of an allocation of its own. */
 struct owned {
@@ -38,13 +40,14 @@ struct bench {
     uint64_t complete_below; /* events with a smaller number are complete */
     fl_mirror mirror;
     struct changes changes;
-    size_t told;      /* changes before the current op */
-    fl_status status; /* of the first call that failed for want of host memory */
+    struct recorded recorded; /* what a snapshot would tell of the device */
+    size_t told;              /* changes before the current op */
+    fl_status status;         /* of the first call that failed for want of host memory */
     fl_error error;
     struct owned owned[MOST_IDS];
     uint32_t id_count;
     uint64_t live_bytes;
-    uint64_t seed, noise, step;
+    uint64_t seed, noise, step, op_count;
 };
 
 #define CHECK(bench, claim)                                                                        \
@@ -63,6 +66,28 @@ static uint64_t bench_random(struct bench *bench, uint64_t below)
     return (bench->noise >> 11) % below;
 }
 
+/* Keeps what a snapshot would record of a change; its event is the number of the op. */
+static void bench_record(struct bench *bench, const fl_change *change)
+{
+    static const struct {
+        bool is_told;
+        fl_recorded_kind kind;
+    } kinds[FL_CHANGE_KIND_COUNT] = {
+        [FL_CHANGE_ACQUIRE] = {true, FL_RECORDED_ALLOC},
+        [FL_CHANGE_RELEASE] = {true, FL_RECORDED_FREE},
+        [FL_CHANGE_MAP] = {true, FL_RECORDED_MAP},
+        [FL_CHANGE_UNMAP] = {true, FL_RECORDED_UNMAP},
+    };
+    if (!kinds[change->kind].is_told)
+        return;
+    if (!fl_vector_reserve(bench->host, &bench->recorded, 1, &bench->error)) {
+        bench->status = FL_ERR_RESOURCE;
+        return;
+    }
+    bench->recorded.items[bench->recorded.count++] = (fl_recorded_event){
+        bench->op_count, change->address, change->size, change->stream, kinds[change->kind].kind};
+}
+
 static void bench_hear(void *user, const fl_change *change)
 {
     struct bench *bench = user;
@@ -72,6 +97,7 @@ static void bench_hear(void *user, const fl_change *change)
         bench->changes.items[bench->changes.count++] = *change;
     else
         bench->status = FL_ERR_RESOURCE;
+    bench_record(bench, change);
 }
 
 static bool bench_is_complete(void *user, uint64_t event)
@@ -90,7 +116,7 @@ static void bench_complete(void *user)
 }
 
 static fl_status bench_open(struct bench *bench, const fl_policy_ops *ops, const fl_host *host,
-                            uint64_t seed)
+                            uint64_t seed, const fl_device_record *record)
 {
     static const uint64_t streams[STREAMS] = {0, 64, 128};
     static const fl_pool_name pools[] = {{0, 0}};
@@ -107,8 +133,9 @@ static fl_status bench_open(struct bench *bench, const fl_policy_ops *ops, const
     if (seed % SETTINGS == 2)
         bench->settings.max_split_bytes = 24 * FL_MIB;
     fl_mirror_init(&bench->mirror, host);
-    fl_device_env card = {.host = host, .capacity_bytes = CAPACITY};
-    fl_status status = fl_device_open(fl_device_find("sim"), &card, &bench->device, &bench->error);
+    fl_device_env card = {.host = host, .capacity_bytes = CAPACITY, .record = record};
+    fl_status status = fl_device_open(fl_device_find(record != NULL ? "recorded" : "sim"), &card,
+                                      &bench->device, &bench->error);
     if (status == FL_OK)
         bench->state = fl_new(host, ops->state_size, &bench->error);
     if (bench->state == NULL)
@@ -132,6 +159,16 @@ static void bench_close(struct bench *bench)
     fl_device_close(bench->device);
     fl_mirror_deinit(&bench->mirror);
     fl_vector_deinit(bench->host, &bench->changes);
+    fl_vector_deinit(bench->host, &bench->recorded);
+}
+
+/* To be called before each op. */
+static void bench_next_op(struct bench *bench)
+{
+    bench->told = bench->changes.count;
+    bench->op_count++;
+    if (fl_device_get_ops(bench->device)->needs_record)
+        fl_device_recorded_seek(bench->device, bench->op_count, bench->op_count + 1);
 }
 
 /* ---- after every op -------------------------------------------------------------------------- */
@@ -298,7 +335,7 @@ static bool bench_step(struct bench *bench)
     uint32_t stream = has_streams ? (uint32_t)bench_random(bench, STREAMS) : 0;
     uint64_t choice = bench_random(bench, 100);
     uint32_t id = choice < 50 ? FL_NONE : bench_pick(bench);
-    bench->told = bench->changes.count;
+    bench_next_op(bench);
     if (choice < 50 || id == FL_NONE)
         return bench_alloc(bench, bench_size(bench), stream);
     if (choice < 85)
@@ -315,14 +352,14 @@ static bool bench_step(struct bench *bench)
 static bool bench_finish(struct bench *bench)
 {
     for (uint32_t id = 0; id < bench->id_count; id++) {
-        bench->told = bench->changes.count;
+        bench_next_op(bench);
         if (bench->owned[id].is_live && !bench_free(bench, id))
             return false;
     }
     static const uint8_t kinds[] = {FL_OP_EVENTS_COMPLETE, FL_OP_TRIM};
     for (size_t i = 0; i < COUNT_OF(kinds); i++) {
         fl_op op = {.kind = kinds[i], .id = FL_NONE, .pool = FL_NONE, .text = FL_NONE};
-        bench->told = bench->changes.count;
+        bench_next_op(bench);
         if (!bench_control(bench, op))
             return false;
     }
@@ -353,8 +390,8 @@ static void random_programs_find_every_promise_kept(void **state)
 {
     static struct bench first, second;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        assert_int_equal(bench_open(&first, *state, fl_host_default(), seed), FL_OK);
-        assert_int_equal(bench_open(&second, *state, fl_host_default(), seed), FL_OK);
+        assert_int_equal(bench_open(&first, *state, fl_host_default(), seed, NULL), FL_OK);
+        assert_int_equal(bench_open(&second, *state, fl_host_default(), seed, NULL), FL_OK);
         assert_true(bench_run(&first, STEPS));
         assert_true(bench_run(&second, STEPS));
         CHECK(&first, first.changes.count == second.changes.count);
@@ -362,6 +399,31 @@ static void random_programs_find_every_promise_kept(void **state)
             CHECK(&first, is_same_change(&first.changes.items[i], &second.changes.items[i]));
         bench_close(&first);
         bench_close(&second);
+    }
+}
+
+/* Ranges leave no mark, so that those never mapped may lie elsewhere. */
+static bool is_same_but_for_ranges(const fl_change *a, const fl_change *b)
+{
+    bool is_range = a->kind == FL_CHANGE_RESERVE || a->kind == FL_CHANGE_UNRESERVE;
+    return is_range ? a->kind == b->kind && a->segment == b->segment : is_same_change(a, b);
+}
+
+static void the_record_of_a_run_plays_it_back(void **state)
+{
+    static struct bench over_card, over_record;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        assert_int_equal(bench_open(&over_card, *state, fl_host_default(), seed, NULL), FL_OK);
+        assert_true(bench_run(&over_card, STEPS));
+        fl_device_record record = {over_card.recorded.items, over_card.recorded.count};
+        assert_int_equal(bench_open(&over_record, *state, fl_host_default(), seed, &record), FL_OK);
+        assert_true(bench_run(&over_record, STEPS));
+        CHECK(&over_record, over_card.changes.count == over_record.changes.count);
+        for (size_t i = 0; i < over_card.changes.count; i++)
+            CHECK(&over_record, is_same_but_for_ranges(&over_card.changes.items[i],
+                                                       &over_record.changes.items[i]));
+        bench_close(&over_card);
+        bench_close(&over_record);
     }
 }
 
@@ -374,7 +436,7 @@ static fl_status run_short(const fl_host *host, void *user, fl_error *error)
 {
     static struct bench bench;
     const struct sweep *sweep = user;
-    bench.status = bench_open(&bench, sweep->ops, host, sweep->seed);
+    bench.status = bench_open(&bench, sweep->ops, host, sweep->seed, NULL);
     if (bench.status == FL_OK)
         bench_run(&bench, SHORT_STEPS);
     fl_status status = bench.status;
@@ -396,7 +458,7 @@ static void unknown_numbers_change_nothing(void **state)
 {
     static struct bench bench;
     const fl_policy_ops *ops = *state;
-    assert_int_equal(bench_open(&bench, ops, fl_host_default(), 1), FL_OK);
+    assert_int_equal(bench_open(&bench, ops, fl_host_default(), 1, NULL), FL_OK);
     static const uint32_t ids[] = {0, 7, FL_NONE};
     for (size_t i = 0; i < COUNT_OF(ids); i++) {
         fl_op op = {.kind = FL_OP_FREE, .id = ids[i], .text = FL_NONE};
@@ -429,6 +491,7 @@ int main(void)
         } policy = {.ops = fl_policy_at(i)};
         const struct CMUnitTest tests[] = {
             cmocka_unit_test_prestate(random_programs_find_every_promise_kept, policy.user),
+            cmocka_unit_test_prestate(the_record_of_a_run_plays_it_back, policy.user),
             cmocka_unit_test_prestate(a_host_without_memory_leaves_no_leak, policy.user),
             cmocka_unit_test_prestate(unknown_numbers_change_nothing, policy.user),
             cmocka_unit_test_prestate(a_state_that_never_opened_can_be_closed, policy.user),

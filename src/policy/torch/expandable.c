@@ -205,7 +205,7 @@ static torch_step expandable_reserve(torch *st, const struct torch_request *requ
     if (st->profile->small_range_is_dropped && size < request->rounded)
         return STEP_NO;
     uint64_t address;
-    fl_answer answer = fl_device_reserve(st->device, size, request->stream, &address);
+    fl_answer answer = fl_device_reserve(st->device, size, page, request->stream, &address);
     if (answer == FL_ANSWER_ERROR)
         return torch_device_broke(st);
     if (answer == FL_ANSWER_FULL) {
