@@ -242,7 +242,7 @@ fl_status fl_setup_from_trace(fl_session *session, const fl_trace *trace, fl_set
             return status;
     }
     take_recorded_release(trace, setup);
-    fl_setup_gpu_from_trace(trace, setup);
+    fl_setup_gpu_from_trace(session, trace, setup);
     return fl_setup_range_from_trace(session, trace, setup, error);
 }
 

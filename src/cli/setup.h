@@ -86,7 +86,7 @@ fl_status fl_setup_trace_device(fl_session *session, const fl_trace *trace, size
 
 /* The parts of fl_setup_from_options and fl_setup_from_trace that have files of their own. */
 fl_status fl_setup_gpu_from_options(fl_session *session, fl_setup *setup, fl_error *error);
-void fl_setup_gpu_from_trace(const fl_trace *trace, fl_setup *setup);
+void fl_setup_gpu_from_trace(fl_session *session, const fl_trace *trace, fl_setup *setup);
 fl_status fl_setup_range_from_options(const fl_session *session, fl_setup *setup, fl_error *error);
 fl_status fl_setup_range_from_trace(const fl_session *session, const fl_trace *trace,
                                     fl_setup *setup, fl_error *error);

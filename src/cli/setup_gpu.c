@@ -7,7 +7,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define GPUS_MOST 64
+#define GPUS_MOST           64
+#define SEGMENT_EXCESS_MOST (UINT64_C(32) << 20) /* by how much a segment may exceed its request   \
+                                                  */
 
 /* Does the text end in a decimal unit, `80GB`?  Then a card may have been meant. */
 static bool is_decimal(const char *text)
@@ -128,8 +130,24 @@ static uint64_t reserved_at(const fl_trace *trace, size_t device, uint64_t event
     return reserved_over(trace, device, event, end, final, true);
 }
 
+/* A card with more room than any segment for the request needs did not refuse it: the process had a
+ * limit, which files do not tell. */
+static void warn_of_limit(fl_session *session, const fl_event *oom)
+{
+    char asked[24], left[24];
+    if (oom->address < oom->size || oom->address - oom->size < SEGMENT_EXCESS_MOST ||
+        session->options.fraction >= 0)
+        return;
+    fl_format_bytes(oom->size, asked, sizeof asked);
+    fl_format_bytes(oom->address, left, sizeof left);
+    fl_session_warn(session,
+                    "the recorded process was refused %s with %s free on the card: it had a limit "
+                    "that the file does not tell; --fraction X sets one",
+                    asked, left);
+}
+
 /* The card of a recorded process had what was reserved and what was free when it first ran out. */
-static bool take_recorded_oom(const fl_trace *trace, fl_setup *setup)
+static bool take_recorded_oom(fl_session *session, const fl_trace *trace, fl_setup *setup)
 {
     uint64_t count = fl_trace_event_count(trace, setup->trace_device);
     for (uint64_t i = 0; i < count; i++) {
@@ -140,6 +158,7 @@ static bool take_recorded_oom(const fl_trace *trace, fl_setup *setup)
         uint64_t reserved = reserved_at(trace, setup->trace_device, i);
         if (reserved == FL_UNLIMITED || event.address > FL_UNLIMITED / 4)
             return false;
+        warn_of_limit(session, &event);
         setup->gpu_from = FL_FROM_OOM;
         setup->capacity_bytes = reserved + event.address;
         return true;
@@ -147,9 +166,9 @@ static bool take_recorded_oom(const fl_trace *trace, fl_setup *setup)
     return false;
 }
 
-void fl_setup_gpu_from_trace(const fl_trace *trace, fl_setup *setup)
+void fl_setup_gpu_from_trace(fl_session *session, const fl_trace *trace, fl_setup *setup)
 {
-    if (setup->gpu_from != FL_FROM_NOWHERE || take_recorded_oom(trace, setup))
+    if (setup->gpu_from != FL_FROM_NOWHERE || take_recorded_oom(session, trace, setup))
         return;
     setup->capacity_bytes = fl_trace_capacity(trace);
     if (setup->capacity_bytes != FL_UNLIMITED)

@@ -58,6 +58,12 @@ def silent(snapshot):
         trace.clear()
 
 
+def limited(snapshot):
+    """At the first refusal the card had plenty left: the process had a limit."""
+    refusals = [entry for entry in snapshot["device_traces"][0] if entry["action"] == "oom"]
+    refusals[0]["device_free"] += 5 << 30
+
+
 def refused_settings(snapshot):
     """Settings that the release would not have accepted."""
     snapshot["allocator_settings"]["PYTORCH_CUDA_ALLOC_CONF"] = "max_split_size_mb:1"
