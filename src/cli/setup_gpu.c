@@ -7,9 +7,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define GPUS_MOST           64
-#define SEGMENT_EXCESS_MOST (UINT64_C(32) << 20) /* by how much a segment may exceed its request   \
-                                                  */
+#define GPUS_MOST 64
+
+/* By how much a segment may exceed the request it is for. */
+#define SEGMENT_EXCESS_MOST (UINT64_C(32) << 20)
 
 /* Does the text end in a decimal unit, `80GB`?  Then a card may have been meant. */
 static bool is_decimal(const char *text)
