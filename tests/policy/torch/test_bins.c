@@ -29,7 +29,7 @@ static void bench_close(struct bench *bench)
 
 static uint32_t put(struct bench *bench, uint64_t size, uint64_t address)
 {
-    struct torch_block like = {.age = address};
+    struct torch_block like = {0};
     uint32_t index = torch_block_new(bench->st, &like, address, size, BLOCK_MAPPED | BLOCK_FREE);
     assert_true(torch_bins_insert(bench->st, &bench->bins, index));
     bench->blocks[bench->count++] = index;
@@ -52,8 +52,8 @@ static int by_size_and_tie(const void *a, const void *b)
     if (left->size != right->size)
         return left->size < right->size ? -1 : 1;
     bool by_age = ordering->profile->tie == FL_TIE_BLOCK;
-    uint64_t first = by_age ? left->age : left->address;
-    uint64_t second = by_age ? right->age : right->address;
+    uint64_t first = by_age ? left->tie : left->address;
+    uint64_t second = by_age ? right->tie : right->address;
     return first < second ? -1 : first > second;
 }
 
