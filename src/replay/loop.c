@@ -16,40 +16,50 @@ struct place {
     bool is_inferred;
 };
 
-static void note_peaks(fl_replay *replay, uint8_t kind)
+static inline void raise_peak(uint64_t *peak, uint64_t now)
+{
+    if (now > *peak)
+        *peak = now;
+}
+
+static void note_placed(fl_replay *replay)
 {
     const fl_totals *now = &replay->now;
     fl_totals *peak = &replay->peak;
-    if (kind != FL_CHANGE_PLACE) {
-        if (now->reserved_bytes > peak->reserved_bytes) {
-            peak->reserved_bytes = now->reserved_bytes;
-            replay->peak_reserved_event = replay->event;
-        }
-        return;
-    }
-    if (now->requested_bytes > peak->requested_bytes)
-        peak->requested_bytes = now->requested_bytes;
-    if (now->active_bytes > peak->active_bytes)
-        peak->active_bytes = now->active_bytes;
+    raise_peak(&peak->requested_bytes, now->requested_bytes);
+    raise_peak(&peak->active_bytes, now->active_bytes);
     if (now->allocated_bytes > peak->allocated_bytes) {
         peak->allocated_bytes = now->allocated_bytes;
         replay->peak_allocated_event = replay->event;
     }
 }
 
+static void note_reserved(fl_replay *replay)
+{
+    if (replay->now.reserved_bytes > replay->peak.reserved_bytes) {
+        replay->peak.reserved_bytes = replay->now.reserved_bytes;
+        replay->peak_reserved_event = replay->event;
+    }
+}
+
+static void keep_change(fl_replay *replay, const fl_change *change)
+{
+    if (fl_vector_reserve(replay->host, &replay->changes, 1, &replay->change_error))
+        replay->changes.items[replay->changes.count++] = *change;
+}
+
 void fl_replay_take_change(void *user, const fl_change *change)
 {
     fl_replay *replay = user;
     fl_totals_change(&replay->now, change);
-    if (change->kind == FL_CHANGE_PLACE || change->kind == FL_CHANGE_ACQUIRE ||
-        change->kind == FL_CHANGE_MAP)
-        note_peaks(replay, change->kind);
+    if (change->kind == FL_CHANGE_PLACE)
+        note_placed(replay);
     else if (change->kind == FL_CHANGE_FREE_DONE && change->id < replay->fate_count)
         replay->fates[change->id] = FL_FATE_DONE;
-    if (replay->options.watch == NULL)
-        return;
-    if (fl_vector_reserve(replay->host, &replay->changes, 1, &replay->change_error))
-        replay->changes.items[replay->changes.count++] = *change;
+    else if (change->kind == FL_CHANGE_ACQUIRE || change->kind == FL_CHANGE_MAP)
+        note_reserved(replay);
+    if (replay->options.watch != NULL)
+        keep_change(replay, change);
 }
 
 static fl_status tell_watcher(fl_replay *replay, const struct place *place, const fl_op *op,
@@ -273,7 +283,8 @@ static const struct handler {
     [FL_OP_SHOW_COUNTERS] = {replay_note, 0},
 };
 
-static fl_status run_op(fl_replay *replay, const struct place *place, fl_op *op, fl_error *error)
+static inline fl_status run_op(fl_replay *replay, const struct place *place, fl_op *op,
+                               fl_error *error)
 {
     const struct handler *handler = &handlers[op->kind];
     uint32_t can = replay->policy->capabilities;
@@ -283,6 +294,10 @@ static fl_status run_op(fl_replay *replay, const struct place *place, fl_op *op,
         op->stream = 0;
     if ((can & FL_CAN_POOLS) == 0)
         op->pool = 0;
+    if (op->kind == FL_OP_ALLOC)
+        return replay_alloc(replay, place, op, error);
+    if (op->kind == FL_OP_FREE)
+        return replay_free(replay, place, op, error);
     return handler->run(replay, place, op, error);
 }
 
