@@ -1,6 +1,6 @@
-/* The machine's insides, shared by the files that make it up: pickle.c runs the instructions,
- * pickle_text.c those of protocol 0, pickle_shape.c keeps what is open, pickle_store.c what is
- * remembered. */
+/* The machine's insides, shared by the files that make it up: pickle.c is the loop, pickle_op.c
+ * holds the instructions, pickle_text.c those of protocol 0, pickle_shape.c keeps what is open,
+ * pickle_store.c what is remembered. */
 #ifndef FL_READER_PICKLE_MACHINE_H
 #define FL_READER_PICKLE_MACHINE_H
 
@@ -96,6 +96,15 @@ bool fl_pickle_check(fl_pickle *m, fl_status status);
 /* The content ended within an instruction: an error, or the end if cuts are accepted. */
 bool fl_pickle_cut(fl_pickle *m);
 
+/* pickle_op.c */
+typedef struct op_row {
+    const char *name;
+    bool (*run)(fl_pickle *m); /* NULL: known, and refused */
+    uint8_t size;              /* of its fixed argument */
+} op_row;
+
+extern const op_row fl_pickle_ops[256];
+
 /* pickle_store.c */
 bool fl_pickle_keep_text(fl_pickle *m, const char *bytes, size_t length, fl_value *ret_value);
 bool fl_pickle_keep_pair(fl_pickle *m, uint64_t first, uint64_t second, fl_value *ret_value);
@@ -118,6 +127,18 @@ bool fl_pickle_op_unicode(fl_pickle *m);
 bool fl_pickle_op_get(fl_pickle *m);
 bool fl_pickle_op_put(fl_pickle *m);
 
+/* The value of a memo entry that needs nothing closed first; false for any other. */
+static inline bool fl_pickle_memo_simple(const fl_pickle *m, uint64_t index, fl_value *ret_value)
+{
+    if (index >= m->memo.count)
+        return false;
+    memo_entry entry = m->memo.items[index];
+    *ret_value =
+        (fl_value){.tag = (uint8_t)(entry.tag - 1), .number = entry.number, .word = entry.word};
+    return entry.tag == FL_TAG_TEXT + 1 || entry.tag == FL_TAG_ITEM + 1 ||
+           entry.tag == FL_TAG_PAIR + 1;
+}
+
 /* The main loop leaves room for one value before each instruction. */
 static inline bool fl_pickle_push(fl_pickle *m, fl_value value)
 {
@@ -128,6 +149,22 @@ static inline bool fl_pickle_push(fl_pickle *m, fl_value value)
 static inline fl_value fl_value_int(int64_t value)
 {
     return (fl_value){.bits = (uint64_t)value, .tag = FL_TAG_INT};
+}
+
+static inline uint64_t fl_load_little(const uint8_t *bytes, size_t size)
+{
+    uint64_t value = 0;
+    for (size_t i = 0; i < size; i++)
+        value |= (uint64_t)bytes[i] << (8 * i);
+    return value;
+}
+
+/* A signed number in the low 1 to 8 bytes of `raw`. */
+static inline fl_value fl_value_short_long(uint64_t raw, unsigned size)
+{
+    uint64_t sign = (uint64_t)1 << (8 * size - 1);
+    raw &= sign | (sign - 1);
+    return fl_value_int((int64_t)((raw ^ sign) - sign));
 }
 
 /* Height of the stack at the innermost mark; 0 without one. */

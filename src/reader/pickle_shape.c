@@ -237,6 +237,17 @@ static bool record_unknown_key(fl_pickle *m, const fl_value *key, uint8_t shape)
         m, m->schema->unknown_key(m->user, text, length, shape_of(m, shape)->what, m->error));
 }
 
+static bool record_misfit(fl_pickle *m, uint8_t shape, const fl_value *key, const fl_value *value,
+                          uint8_t wanted)
+{
+    size_t length;
+    const char *name = fl_pickle_text(m, key, &length);
+    return fl_pickle_fail(m, FL_ERR_INPUT, "'%.*s' of %s is %s, expected %s",
+                          length < 40 ? (int)length : 40, name, shape_of(m, shape)->what,
+                          fl_value_text(value),
+                          wanted == FL_SHAPE_NONE ? "plain data" : shape_of(m, wanted)->what);
+}
+
 static bool record_put(fl_pickle *m, uint8_t shape, const fl_value *key, const fl_value *value)
 {
     fl_record *record = &m->records[shape];
@@ -250,19 +261,14 @@ static bool record_put(fl_pickle *m, uint8_t shape, const fl_value *key, const f
     bool has_shape = value->tag == FL_TAG_ITEM || value->tag == FL_TAG_DONE;
     bool fits = has_shape ? value->word == wanted || (value->tag == FL_TAG_ITEM && wanted == 0)
                           : wanted == FL_SHAPE_NONE || value->tag == FL_TAG_NONE;
-    size_t length;
-    const char *name = fl_pickle_text(m, key, &length);
     if (!fits)
-        return fl_pickle_fail(m, FL_ERR_INPUT, "'%.*s' of %s is %s, expected %s",
-                              length < 40 ? (int)length : 40, name, shape_of(m, shape)->what,
-                              fl_value_text(value),
-                              wanted == FL_SHAPE_NONE ? "plain data" : shape_of(m, wanted)->what);
+        return record_misfit(m, shape, key, value, wanted);
     if (!is_known)
         return record_unknown_key(m, key, shape);
     uint64_t bit = UINT64_C(1) << key->word;
     if ((record->has & bit) != 0)
-        return fl_pickle_fail(m, FL_ERR_INPUT, "%s has '%.*s' twice", shape_of(m, shape)->what,
-                              (int)length, name);
+        return fl_pickle_fail(m, FL_ERR_INPUT, "%s has '%s' twice", shape_of(m, shape)->what,
+                              m->schema->words[key->word]);
     record->has |= bit;
     record->values[key->word] = *value;
     return true;
