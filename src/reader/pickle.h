@@ -77,7 +77,8 @@ typedef struct fl_shape {
 } fl_shape;
 
 typedef struct fl_schema {
-    const fl_shape *shapes; /* by number, below FL_SHAPE_LIMIT; the first is not used */
+    const fl_shape *shapes; /* by number; the first is not used */
+    size_t shape_count;     /* at most FL_SHAPE_LIMIT */
     uint8_t root;
     const char *const *words; /* by code, below 256; the first is not used */
     size_t word_count;

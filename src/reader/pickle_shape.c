@@ -75,11 +75,17 @@ bool fl_shape_close_to(fl_pickle *m, size_t depth)
     return true;
 }
 
+/* A list may have been taken for the value of a key that turns out to be a key of something that is
+ * passed over: those that are shared leave no trace. */
 bool fl_shape_drop(fl_pickle *m, size_t height)
 {
-    if (m->depth > 0 && m->path[m->depth - 1].slot >= height)
-        return fl_pickle_fail(m, FL_ERR_INPUT, "%s in a place where none belongs",
-                              shape_of(m, m->path[m->depth - 1].shape)->what);
+    while (m->depth > 0 && m->path[m->depth - 1].slot >= height) {
+        const fl_shape *shape = shape_of(m, m->path[m->depth - 1].shape);
+        if (!shape->is_shared)
+            return fl_pickle_fail(m, FL_ERR_INPUT, "%s in a place where none belongs", shape->what);
+        if (!shape_close_top(m))
+            return false;
+    }
     m->stack.count = height;
     return true;
 }

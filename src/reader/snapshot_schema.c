@@ -121,6 +121,7 @@ static const fl_shape shapes[SHAPE_END] = {
 
 const fl_schema fl_snapshot_schema = {
     .shapes = shapes,
+    .shape_count = SHAPE_END,
     .root = SHAPE_TOP,
     .words = fl_snapshot_words,
     .word_count = WORD_END,

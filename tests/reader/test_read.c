@@ -1,0 +1,157 @@
+#include "reader/reader.h"
+#include "registry.h"
+
+#include "assemble.h"
+#include "test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FL_PLUGIN(name) extern const fl_reader_ops fl_reader_##name;
+FL_READER_ROWS
+#undef FL_PLUGIN
+
+#define FL_PLUGIN(name) &fl_reader_##name,
+static const fl_reader_ops *const readers[] = {FL_READER_ROWS};
+#undef FL_PLUGIN
+
+static fl_status read_text(const char *text, size_t size, const char *format, fl_error *error)
+{
+    fl_trace *trace = NULL;
+    fl_read_options options = {.format = format};
+    *error = (fl_error){0};
+    fl_status status = fl_read_memory(text, size, "p", &options, &trace, error);
+    assert_int_equal(trace != NULL, status == FL_OK);
+    fl_trace_free(trace);
+    return status;
+}
+
+static void readers_are_listed(void **state)
+{
+    (void)state;
+    const char *name, *summary;
+    for (size_t i = 0; i < COUNT_OF(readers); i++) {
+        assert_true(fl_reader_at(i, &name, &summary));
+        assert_string_equal(name, readers[i]->name);
+        assert_string_not_equal(summary, "");
+    }
+    assert_false(fl_reader_at(COUNT_OF(readers), &name, &summary));
+}
+
+/* How many readers take a file that begins so. */
+static int takers(const void *head, size_t size)
+{
+    int count = 0;
+    for (size_t i = 0; i < COUNT_OF(readers); i++)
+        count += readers[i]->probe(head, size);
+    return count;
+}
+
+static void no_two_readers_take_the_same_file(void **state)
+{
+    (void)state;
+    for (unsigned first = 0; first < 256; first++) {
+        uint8_t head[3] = {(uint8_t)first, 0, ' '};
+        assert_true(takers(head, 1) <= 1);
+        for (unsigned second = 0; second < 256; second++) {
+            head[1] = (uint8_t)second;
+            assert_true(takers(head, 2) <= 1);
+            assert_true(takers(head, 3) <= 1);
+        }
+    }
+}
+
+static void genuine_files_are_taken_by_their_reader(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path;
+        fl_format format;
+    } files[] = {
+        {"tests/data/conformance/scripts/mixed-1.txt", FL_FORMAT_SCRIPT},
+        {"tests/data/snapshots/rs_basic.pickle", FL_FORMAT_SNAPSHOT},
+        {"tests/data/snapshots/cpp.pickle", FL_FORMAT_SNAPSHOT},
+        {"tests/data/snapshots/fmt.proto0.pickle", FL_FORMAT_SNAPSHOT},
+        {"tests/data/snapshots/fmt.pickle.gz", FL_FORMAT_SNAPSHOT},
+    };
+    for (size_t i = 0; i < COUNT_OF(files); i++) {
+        fl_trace *trace = NULL;
+        fl_error error = {0};
+        if (fl_read_file(files[i].path, NULL, &trace, &error) != FL_OK)
+            fail_msg("%s", error.text);
+        assert_int_equal(fl_trace_format(trace), files[i].format);
+        assert_string_equal(fl_trace_path(trace), files[i].path);
+        fl_trace_free(trace);
+    }
+}
+
+static void formats_known_by_sight_are_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {"PK\x03\x04zzz", "p: a zip archive, as torch.save writes, which this build does not read"},
+        {" {\"schemaVersion\": 1}", "p: a profiler trace, which this build does not read"},
+        {"{\"traceEvents\": []}", "p: a profiler trace, which this build does not read"},
+        {"\n{\"segments\": []}", "p: JSON, which this build does not read"},
+        {"[1]", "p: JSON, which this build does not read"},
+        {"<!DOCTYPE html>", "p: a web page, as the snapshot viewer exports, which this build does "
+                            "not read"},
+        {"Thread,Time,Action,Pointer,Size,Stream\n",
+         "p: a table as RMM logs, which this build does not read"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        fl_error error;
+        fl_status status = read_text(cases[i].text, strlen(cases[i].text), NULL, &error);
+        assert_int_equal(status, FL_ERR_UNAVAILABLE);
+        assert_string_equal(error.text, cases[i].message);
+        assert_string_equal(error.hint, "this build reads script, snapshot");
+    }
+}
+
+static void what_nobody_knows_is_refused(void **state)
+{
+    (void)state;
+    fl_error error;
+    assert_int_equal(read_text("", 0, NULL, &error), FL_ERR_INPUT);
+    assert_string_equal(error.text, "p:0: the file is empty");
+    assert_int_equal(read_text("hello", 5, NULL, &error), FL_ERR_INPUT);
+    assert_string_equal(error.text, "p:0: expected a trace in a known format");
+    assert_int_equal(read_text("\x1F", 1, NULL, &error), FL_ERR_INPUT);
+    assert_int_equal(read_text("ab", 2, NULL, &error), FL_ERR_INPUT);
+}
+
+static void a_format_may_be_named(void **state)
+{
+    (void)state;
+    fl_error error;
+    assert_int_equal(read_text("\n", 1, "script", &error), FL_OK);
+    assert_int_equal(read_text("a 1 2\n", 6, "snapshot", &error), FL_ERR_INPUT);
+    assert_int_equal(read_text("a 1 2\n", 6, "scripts", &error), FL_ERR_USAGE);
+    assert_string_equal(error.text, "no format 'scripts'");
+    assert_string_equal(error.hint, "this build reads script, snapshot");
+}
+
+static void an_error_need_not_be_taken(void **state)
+{
+    (void)state;
+    fl_trace *trace = NULL;
+    assert_int_equal(fl_read_memory("a 1", 3, "p", NULL, &trace, NULL), FL_ERR_INPUT);
+    assert_int_equal(fl_read_file("no/such/file", NULL, &trace, NULL), FL_ERR_INPUT);
+    assert_null(trace);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(readers_are_listed),
+        cmocka_unit_test(no_two_readers_take_the_same_file),
+        cmocka_unit_test(genuine_files_are_taken_by_their_reader),
+        cmocka_unit_test(formats_known_by_sight_are_named),
+        cmocka_unit_test(what_nobody_knows_is_refused),
+        cmocka_unit_test(a_format_may_be_named),
+        cmocka_unit_test(an_error_need_not_be_taken),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

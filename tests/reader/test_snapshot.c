@@ -1,0 +1,421 @@
+#include "assemble.h"
+#include "failing_host.h"
+#include "test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DATA "tests/data/snapshots/"
+
+/* Entries with one key left out or changed: a machine for bad input. */
+static void entry_fails(const char *entry, const char *message)
+{
+    pickle_bytes pickle;
+    assemble_snapshot(&pickle, SEGMENT, entry);
+    read_fails(&pickle, FL_ERR_INPUT, message);
+}
+
+static void segment_fails(const char *segment, const char *message)
+{
+    pickle_bytes pickle;
+    assemble_snapshot(&pickle, segment, "");
+    read_fails(&pickle, FL_ERR_INPUT, message);
+}
+
+static fl_trace *read_file(const char *path, bool accept_cut)
+{
+    fl_trace *trace = NULL;
+    fl_error error = {0};
+    fl_read_options options = {.accept_cut = accept_cut};
+    if (fl_read_file(path, &options, &trace, &error) != FL_OK)
+        fail_msg("%s", error.text);
+    return trace;
+}
+
+static void every_action_has_its_kind(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *entry;
+        uint8_t kind, flags;
+        uint32_t id;
+        uint64_t address;
+    } cases[] = {
+        {"'action' 'segment_alloc' 'addr' #4096 ", FL_EVENT_SEGMENT_ALLOC, 0, FL_NONE, 4096},
+        {"'action' 'segment_map' 'addr' #4096 ", FL_EVENT_SEGMENT_MAP, 0, FL_NONE, 4096},
+        {"'action' 'alloc' 'addr' #4096 ", FL_OP_ALLOC, 0, 0, 4096},
+        {"'action' 'oom' 'device_free' #77 ", FL_OP_ALLOC, FL_EVENT_OOM, 1, 77},
+        {"'action' 'free_requested' 'addr' #4096 ", FL_OP_FREE, 0, 0, 4096},
+        {"'action' 'free_completed' 'addr' #4096 ", FL_OP_FREE_DONE, 0, 0, 4096},
+        {"'action' 'free_completed' 'addr' #4096 ", FL_OP_FREE_DONE, 0, FL_NONE, 4096},
+        {"'action' 'alloc' 'addr' #4096 ", FL_OP_ALLOC, 0, 2, 4096},
+        {"'action' 'free_requested' 'addr' #8192 ", FL_OP_FREE, 0, FL_NONE, 8192},
+        {"'action' 'segment_unmap' 'addr' #4096 ", FL_EVENT_SEGMENT_UNMAP, 0, FL_NONE, 4096},
+        {"'action' 'segment_free' 'addr' #4096 ", FL_EVENT_SEGMENT_FREE, 0, FL_NONE, 4096},
+        {"'action' 'snapshot' 'addr' #0 ", FL_EVENT_SNAPSHOT, 0, FL_NONE, 0},
+        {"'action' 'annotate' 'addr' #4096 ", FL_EVENT_OTHER, 0, FL_NONE, 4096},
+        {"'action' 'of the future' 'addr' N ", FL_EVENT_OTHER, 0, FL_NONE, 0},
+    };
+    char entries[2048];
+    size_t used = 0;
+    for (size_t i = 0; i < COUNT_OF(cases); i++)
+        used += (size_t)snprintf(entries + used, sizeof entries - used,
+                                 "{ ( %s'size' #512 'stream' #64 u ", cases[i].entry);
+    pickle_bytes pickle;
+    assemble_snapshot(&pickle, SEGMENT, entries);
+    fl_trace *trace = read_valid(&pickle);
+    assert_int_equal(fl_trace_event_count(trace, 0), COUNT_OF(cases));
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        fl_event event;
+        fl_trace_event(trace, 0, i, &event);
+        assert_int_equal(event.kind, cases[i].kind);
+        assert_int_equal(event.flags, cases[i].flags);
+        assert_int_equal(event.id, cases[i].id);
+        assert_int_equal(event.address, cases[i].address);
+        assert_int_equal(event.size, 512);
+        assert_int_equal(fl_trace_names(trace)->streams[event.stream], 64);
+        assert_true(event.time_us == FL_TIME_UNKNOWN);
+    }
+    size_t count;
+    assert_int_equal(fl_trace_final_blocks(trace, 0, &count)[0].id, 2);
+    fl_trace_free(trace);
+}
+
+static void the_final_state_is_kept(void **state)
+{
+    (void)state;
+    pickle_bytes pickle;
+    assemble_snapshot(
+        &pickle,
+        "{ ( 'device' #0 'address' #4096 'total_size' #1024 'stream' #64 'segment_type' 'large' "
+        "'segment_pool_id' #0 #5 2 'is_expandable' T 'frames' ] 'blocks' ] ( "
+        "{ ( 'address' #4096 'size' #512 'requested_size' #9 'state' 'active_pending_free' u "
+        "{ ( 'address' #4608 'size' #512 'requested_size' #7 'state' 'inactive' u e u ",
+        "");
+    fl_trace *trace = read_valid(&pickle);
+    size_t count;
+    const fl_segment_view *segments = fl_trace_final_segments(trace, 0, &count);
+    assert_int_equal(count, 1);
+    assert_int_equal(segments[0].address, 4096);
+    assert_int_equal(segments[0].size, 1024);
+    assert_int_equal(fl_trace_names(trace)->streams[segments[0].stream], 64);
+    assert_int_equal(fl_trace_names(trace)->pools[segments[0].pool].second, 5);
+    assert_false(segments[0].is_small);
+    assert_true(segments[0].is_expandable);
+    const fl_block_view *blocks = fl_trace_final_blocks(trace, 0, &count);
+    assert_int_equal(count, 2);
+    assert_int_equal(blocks[0].state, FL_BLOCK_PENDING);
+    assert_int_equal(blocks[0].id, FL_NONE);
+    assert_int_equal(blocks[0].requested, 9);
+    assert_int_equal(blocks[1].state, FL_BLOCK_FREE);
+    assert_int_equal(blocks[1].address, 4608);
+    assert_string_equal(fl_trace_conf(trace), "a:b");
+    assert_false(fl_trace_is_complete(trace, 0));
+    fl_trace_free(trace);
+}
+
+static void wrong_entries_are_named(void **state)
+{
+    (void)state;
+    entry_fails("{ ( 'addr' #1 u ", "expected 'action' among the keys");
+    entry_fails("{ ( 'action' #1 u ", "'action' is a number, expected a text");
+    entry_fails("{ ( 'action' 'alloc' 'addr' #1 'stream' #0 u ", "expected 'size' among the keys");
+    entry_fails("{ ( 'action' 'alloc' 'size' #1 'stream' #0 u ", "expected 'addr' among the keys");
+    entry_fails("{ ( 'action' 'alloc' 'size' #1 'addr' #1 u ", "expected 'stream' among the keys");
+    entry_fails("{ ( 'action' 'alloc' 'size' 'x' 'addr' #1 u ",
+                "'size' is a text, expected a number from 0 to 2^64 - 1");
+    entry_fails(ENTRY_ALLOC "'time_us' 'now' s ", "'time_us' is a text, expected a number below "
+                                                  "2^63");
+    entry_fails(ENTRY_ALLOC "'pool_id' #1 s ", "'pool_id' is a number, expected a pair of "
+                                               "numbers");
+    entry_fails(ENTRY_ALLOC "'frames' ] { ( 'name' 'a' 'line' #1 u a s ",
+                "expected 'filename' among the keys");
+    entry_fails(ENTRY_ALLOC "'frames' ] { ( 'name' N 'filename' 'b' 'line' #1 u a s ",
+                "'name' is nothing, expected a text");
+}
+
+static void wrong_segments_are_named(void **state)
+{
+    (void)state;
+    segment_fails("{ ( 'device' #256 'address' #0 'total_size' #0 'stream' #0 'segment_type' "
+                  "'small' u ",
+                  "device 256 is beyond 255, the highest supported");
+    segment_fails("{ ( 'device' #-1 u ",
+                  "'device' is a number, expected a number from 0 to 2^64 - 1");
+    segment_fails("{ ( 'device' #0 'address' #0 'total_size' #0 'stream' #0 'segment_type' 'odd' "
+                  "u ",
+                  "a segment that is neither 'small' nor 'large'");
+    segment_fails(SEGMENT_START "'frames' ] 'blocks' ] ( " BLOCK_LIVE "e u ",
+                  "blocks of 512 bytes in a segment of 2097152 bytes");
+    segment_fails(SEGMENT_START "'blocks' ] ( " BLOCK_FREE BLOCK_LIVE "e u ",
+                  "a block at 0x1200, expected one at 0x1000, where the one before ends");
+    segment_fails(SEGMENT_START "'blocks' ] ( { ( 'address' #4096 'size' #512 'requested_size' #1 "
+                                "'state' 'dead' u e u ",
+                  "a block in a state that is not known");
+    segment_fails(SEGMENT SEGMENT, "segments that do not ascend by address");
+    segment_fails(SEGMENT_START "u ", "blocks of 0 bytes in a segment of 2097152 bytes");
+}
+
+static void files_without_what_matters_are_named(void **state)
+{
+    (void)state;
+    pickle_bytes pickle;
+    assemble_begin(&pickle);
+    assemble(&pickle, "{ 'device_traces' ] s .");
+    read_fails(&pickle, FL_ERR_INPUT, "p:20: expected 'segments' among the keys");
+    assemble_begin(&pickle);
+    assemble(&pickle, "{ ( 'segments' ] 'device_traces' ] u .");
+    read_fails(&pickle, FL_ERR_UNAVAILABLE,
+               "a snapshot without 'allocator_settings': written by a release before 2.3");
+    assemble_begin(&pickle);
+    assemble(&pickle, "{ ( 'segments' ] ( { ( 'blocks' ] ( { ( 'state' 'inactive' u e");
+    read_fails(&pickle, FL_ERR_UNAVAILABLE,
+               "a block without 'address': written by a release before 2.3");
+}
+
+static void writers_of_one_run_agree(void **state)
+{
+    (void)state;
+    static const char *const paths[] = {DATA "fmt.proto0.pickle", DATA "fmt.proto2.pickle",
+                                        DATA "fmt.proto3.pickle", DATA "fmt.proto5.pickle",
+                                        DATA "fmt.pickle.gz"};
+    fl_trace *first = read_file(paths[0], false);
+    for (size_t i = 1; i < COUNT_OF(paths); i++) {
+        fl_trace *other = read_file(paths[i], false);
+        assert_int_equal(fl_trace_event_count(other, 0), fl_trace_event_count(first, 0));
+        assert_int_equal(fl_trace_stack_count(other), fl_trace_stack_count(first));
+        for (uint64_t event = 0; event < fl_trace_event_count(first, 0); event++) {
+            fl_event a, b;
+            fl_trace_event(first, 0, event, &a);
+            fl_trace_event(other, 0, event, &b);
+            assert_int_equal(a.kind, b.kind);
+            assert_int_equal(a.id, b.id);
+            assert_int_equal(a.address, b.address);
+            assert_int_equal(a.size, b.size);
+            assert_int_equal(a.stack, b.stack);
+        }
+        fl_trace_free(other);
+    }
+    fl_trace_free(first);
+}
+
+static void the_writer_in_cpp_is_read(void **state)
+{
+    (void)state;
+    fl_trace *trace = read_file(DATA "cpp.pickle", false);
+    assert_int_equal(fl_trace_event_count(trace, 0), 580);
+    assert_int_equal(fl_trace_alloc_count(trace, 0), 244);
+    assert_true(fl_trace_is_complete(trace, 0));
+    assert_int_equal(fl_trace_warning_count(trace), 0);
+    fl_event event;
+    fl_trace_event(trace, 0, 0, &event);
+    assert_true(fl_trace_stack_depth(trace, event.stack) > 3);
+    fl_trace_free(trace);
+}
+
+static void each_device_has_its_own_events(void **state)
+{
+    (void)state;
+    fl_trace *trace = read_file(DATA "twodev.pickle", false);
+    assert_int_equal(fl_trace_device_count(trace), 2);
+    assert_int_equal(fl_trace_event_count(trace, 0), 130);
+    assert_int_equal(fl_trace_event_count(trace, 1), 100);
+    assert_int_equal(fl_trace_alloc_count(trace, 1), 62);
+    size_t count;
+    fl_trace_final_segments(trace, 1, &count);
+    assert_int_equal(count, 16);
+    assert_true(fl_trace_is_complete(trace, 0));
+    assert_true(fl_trace_is_complete(trace, 1));
+    fl_trace_free(trace);
+}
+
+/* Reads a piece of a file; fails the test unless it is refused as cut off. */
+static void cut_is_refused(const uint8_t *bytes, size_t size)
+{
+    fl_trace *trace = NULL;
+    fl_error error = {0};
+    fl_status status = fl_read_memory(bytes, size, "p", NULL, &trace, &error);
+    char place[40];
+    snprintf(place, sizeof place, "p:%zu: the file ", size);
+    if (status != FL_ERR_INPUT || strncmp(error.text, place, strlen(place)) != 0)
+        fail_msg("cut at %zu: status %d, '%s'", size, (int)status, error.text);
+}
+
+static void a_file_cut_at_any_byte_is_refused_with_the_offset(void **state)
+{
+    (void)state;
+    size_t size;
+    uint8_t *bytes = file_bytes(DATA "rs_basic.pickle", &size);
+    for (size_t cut = 0; cut < size; cut++)
+        cut_is_refused(bytes, cut);
+    free(bytes);
+}
+
+/* The events of a cut file are the first ones of the whole. */
+static uint64_t cut_is_a_beginning(const fl_trace *whole, const uint8_t *bytes, size_t size)
+{
+    fl_trace *trace = NULL;
+    fl_error error = {0};
+    fl_read_options options = {.accept_cut = true, .format = "snapshot"};
+    if (fl_read_memory(bytes, size, "p", &options, &trace, &error) != FL_OK)
+        fail_msg("cut at %zu: %s", size, error.text);
+    assert_int_equal(fl_trace_warning_count(trace), 1);
+    uint64_t count = fl_trace_event_count(trace, 0);
+    assert_true(count <= fl_trace_event_count(whole, 0));
+    for (uint64_t i = 0; i < count; i++) {
+        fl_event a, b;
+        fl_trace_event(whole, 0, i, &a);
+        fl_trace_event(trace, 0, i, &b);
+        assert_int_equal(a.kind, b.kind);
+        assert_int_equal(a.address, b.address);
+        assert_int_equal(fl_trace_stack_depth(whole, a.stack),
+                         fl_trace_stack_depth(trace, b.stack));
+    }
+    fl_trace_free(trace);
+    return count;
+}
+
+static void a_file_cut_at_any_byte_gives_its_beginning_where_that_is_accepted(void **state)
+{
+    (void)state;
+    static const char *const paths[] = {DATA "rs_basic.pickle", DATA "releases/2.15.0.pickle"};
+    for (size_t i = 0; i < COUNT_OF(paths); i++) {
+        fl_trace *whole = read_file(paths[i], false);
+        size_t size;
+        uint8_t *bytes = file_bytes(paths[i], &size);
+        uint64_t before = 0;
+        for (size_t cut = 0; cut < size; cut++) {
+            uint64_t count = cut_is_a_beginning(whole, bytes, cut);
+            assert_true(count == before || count == before + 1);
+            before = count;
+        }
+        assert_int_equal(before, fl_trace_event_count(whole, 0));
+        free(bytes);
+        fl_trace_free(whole);
+    }
+}
+
+static void a_cut_behind_the_events_keeps_the_final_state(void **state)
+{
+    (void)state;
+    size_t size, count;
+    uint8_t *bytes = file_bytes(DATA "rs_basic.pickle", &size);
+    fl_read_options options = {.accept_cut = true};
+    fl_trace *trace = NULL;
+    assert_int_equal(fl_read_memory(bytes, size - 60, "p", &options, &trace, NULL), FL_OK);
+    fl_trace_final_segments(trace, 0, &count);
+    assert_int_equal(count, 3);
+    fl_trace_free(trace);
+    assert_int_equal(fl_read_memory(bytes, 2000, "p", &options, &trace, NULL), FL_OK);
+    fl_trace_final_segments(trace, 0, &count);
+    assert_int_equal(count, 0);
+    assert_true(fl_trace_is_complete(trace, 0));
+    fl_trace_free(trace);
+    free(bytes);
+}
+
+/* Whatever a byte is changed to, the answer is a trace or a sentence. */
+static void any_byte_may_be_wrong(void **state)
+{
+    (void)state;
+    static const uint8_t changes[] = {0x00, 0x01, 0x80, 0xFF, '.', '(', 'u', '}', ']', 0x94, 'h'};
+    size_t size;
+    uint8_t *bytes = file_bytes(DATA "rs_basic.pickle", &size);
+    for (size_t at = 0; at < size; at++) {
+        uint8_t before = bytes[at];
+        for (size_t i = 0; i < COUNT_OF(changes); i++) {
+            bytes[at] = i < 4 ? before ^ changes[i] : changes[i];
+            fl_trace *trace = NULL;
+            fl_error error = {0};
+            fl_read_options options = {.format = "snapshot", .accept_cut = i % 2 == 0};
+            fl_status status = fl_read_memory(bytes, size, "p", &options, &trace, &error);
+            bool is_told = status == FL_ERR_INPUT || status == FL_ERR_UNAVAILABLE;
+            if (status == FL_OK ? trace == NULL : !is_told || error.text[0] == '\0')
+                fail_msg("byte %zu as 0x%02x: status %d", at, bytes[at], (int)status);
+            fl_trace_free(trace);
+        }
+        bytes[at] = before;
+    }
+    free(bytes);
+}
+
+static fl_status read_with(const fl_host *host, void *user, fl_error *error)
+{
+    fl_read_options options = {.host = host};
+    fl_trace *trace = NULL;
+    fl_status status = fl_read_file(user, &options, &trace, error);
+    fl_trace_free(trace);
+    return status;
+}
+
+static void no_failing_request_for_memory_leaks(void **state)
+{
+    (void)state;
+    char basic[] = DATA "rs_basic.pickle", protocol_0[] = DATA "fmt.proto0.pickle";
+    char packed[] = DATA "fmt.pickle.gz";
+    assert_true(failing_host_sweep(read_with, basic) > 20);
+    assert_true(failing_host_sweep(read_with, protocol_0) > 20);
+    assert_true(failing_host_sweep(read_with, packed) > 20);
+}
+
+/* A snapshot of `count` equal entries, each with two memo entries; freed with free. */
+static uint8_t *many_entries(size_t count, size_t *ret_size)
+{
+    pickle_bytes whole, entry = {.size = 0};
+    assemble_snapshot(&whole, "", "");
+    assemble(&entry, "{ m ( 'action' 'free_requested' 'addr' #4096 'size' #512 'stream' #0 "
+                     "'time_us' #5 'compile_context' 'N/A' m u ");
+    uint8_t *bytes = malloc(whole.size + count * entry.size);
+    size_t head = 2;
+    while (memcmp(whole.bytes + head, "](ee", 4) != 0)
+        head++;
+    head += 2;
+    memcpy(bytes, whole.bytes, head);
+    for (size_t i = 0; i < count; i++)
+        memcpy(bytes + head + i * entry.size, entry.bytes, entry.size);
+    memcpy(bytes + head + count * entry.size, whole.bytes + head, whole.size - head);
+    *ret_size = whole.size + count * entry.size;
+    return bytes;
+}
+
+static void reading_takes_8_bytes_for_each_memo_entry_beside_the_columns(void **state)
+{
+    (void)state;
+    const size_t count = 131072; /* fills the room of columns exactly */
+    size_t size;
+    uint8_t *bytes = many_entries(count, &size);
+    failing_host host;
+    failing_host_init(&host, FAILING_HOST_NEVER);
+    fl_read_options options = {.host = &host.host};
+    fl_trace *trace = NULL;
+    assert_int_equal(fl_read_memory(bytes, size, "p", &options, &trace, NULL), FL_OK);
+    assert_int_equal(fl_trace_event_count(trace, 0), count);
+    /* The memo grows by half at a time; what does not grow with the file takes 200 kB. */
+    assert_true(host.peak_bytes <= 40 * count + 12 * 2 * count + 200 * 1000);
+    assert_true(host.held_bytes <= 40 * count + 100 * 1000);
+    fl_trace_free(trace);
+    assert_int_equal(host.held_bytes, 0);
+    free(bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_action_has_its_kind),
+        cmocka_unit_test(the_final_state_is_kept),
+        cmocka_unit_test(wrong_entries_are_named),
+        cmocka_unit_test(wrong_segments_are_named),
+        cmocka_unit_test(files_without_what_matters_are_named),
+        cmocka_unit_test(writers_of_one_run_agree),
+        cmocka_unit_test(the_writer_in_cpp_is_read),
+        cmocka_unit_test(each_device_has_its_own_events),
+        cmocka_unit_test(a_file_cut_at_any_byte_is_refused_with_the_offset),
+        cmocka_unit_test(a_file_cut_at_any_byte_gives_its_beginning_where_that_is_accepted),
+        cmocka_unit_test(a_cut_behind_the_events_keeps_the_final_state),
+        cmocka_unit_test(any_byte_may_be_wrong),
+        cmocka_unit_test(no_failing_request_for_memory_leaks),
+        cmocka_unit_test(reading_takes_8_bytes_for_each_memo_entry_beside_the_columns),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
