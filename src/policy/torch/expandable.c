@@ -187,7 +187,8 @@ uint64_t torch_reserve_bytes(const torch *st)
 {
     const fl_reserve *reserve = &st->settings.reserve;
     uint64_t total = st->total == FL_UNLIMITED ? EXPANDABLE_NOMINAL_TOTAL : st->total;
-    uint64_t most = total + total / 8;
+    uint64_t most = UINT64_MAX;
+    fl_add(total, total / 8, &most);
     if (!reserve->is_given)
         return most;
     double bytes = reserve->value * (reserve->is_fraction ? (double)total : (double)FL_GIB);

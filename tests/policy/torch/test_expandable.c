@@ -153,6 +153,16 @@ static void a_range_that_is_mapped_to_its_end_is_refused_all_the_same(void **sta
     heap_close(h);
 }
 
+static void a_card_that_claims_all_addresses_has_no_range(void **state)
+{
+    (void)state;
+    heap *h = heap_open((heap_conf){
+        .release = "2.9.1", .capacity = MIB(200), .total = UINT64_MAX - 1, .expandable = true});
+    fl_error error = {0};
+    assert_int_equal(heap_try(h, "a 1 60MiB", &error), FL_ERR_UNAVAILABLE);
+    heap_drop(h);
+}
+
 /* ---- with a split limit (11.4) --------------------------------------------------------------- */
 
 static void a_block_at_the_limit_before_the_unmapped_rest_is_reused_without_mapping(void **state)
@@ -298,6 +308,7 @@ int main(void)
         cmocka_unit_test(pieces_mapped_on_the_way_to_a_failure_stay),
         cmocka_unit_test(a_request_that_is_larger_than_the_card_leaves_a_range_before_2_15),
         cmocka_unit_test(a_range_that_is_mapped_to_its_end_is_refused_all_the_same),
+        cmocka_unit_test(a_card_that_claims_all_addresses_has_no_range),
         cmocka_unit_test(a_block_at_the_limit_before_the_unmapped_rest_is_reused_without_mapping),
         cmocka_unit_test(a_block_at_the_limit_that_is_fenced_in_is_not_reused),
         cmocka_unit_test(only_whole_pages_of_a_free_block_are_unmapped),

@@ -106,6 +106,24 @@ static void absurd_sizes_are_refused_without_overflow(void **state)
     }
 }
 
+static void on_a_card_without_limit_they_do_not_overflow_either(void **state)
+{
+    (void)state;
+    heap *h = heap_open((heap_conf){.release = "2.9.1"});
+    heap_shows(h, "a 1 1152921504606846976; a 2 1152921504606846976; f 1; f 2; e",
+               "+ 0 1099511627776MiB; A 1 0:0 1099511627776MiB; + 1 1099511627776MiB; "
+               "A 2 1:0 1099511627776MiB; F 1; F 2; - 0 1099511627776MiB trim; "
+               "- 1 1099511627776MiB trim");
+    heap_shows(h, "a 3 18446744073709551615", "O 3");
+    heap_close(h);
+    /* A range is made for a card of 1 TiB: too small, and released again. */
+    h = heap_open((heap_conf){.release = "2.9.1", .expandable = true});
+    heap_does(h, "a 1 1152921504606846976; e");
+    assert_int_equal(heap_stats(h)->ooms, 1);
+    assert_int_equal(heap_device(h)->used_bytes, 0);
+    heap_close(h);
+}
+
 /* ---- the limit (7, 13) ----------------------------------------------------------------------- */
 
 static void the_limit_counts_whole_segments_and_may_be_reached(void **state)
@@ -267,6 +285,7 @@ int main(void)
         cmocka_unit_test(one_division_left_sizes_unrounded_up_to_2_3),
         cmocka_unit_test(zero_bytes_never_reach_the_allocator),
         cmocka_unit_test(absurd_sizes_are_refused_without_overflow),
+        cmocka_unit_test(on_a_card_without_limit_they_do_not_overflow_either),
         cmocka_unit_test(the_limit_counts_whole_segments_and_may_be_reached),
         cmocka_unit_test(a_refusal_by_the_limit_calls_no_driver_and_counts_one_retry),
         cmocka_unit_test(everything_cached_goes_before_a_request_is_refused),
