@@ -391,6 +391,70 @@ static void a_wrong_final_state_is_found_after_the_last_event(void **state)
     recording_free(&run);
 }
 
+/* ---- harm ------------------------------------------------------------------------------------ */
+
+/* One thing of one event becomes something else: another event's, or nonsense. */
+static void spoil(struct program *dice, const fl_trace *trace)
+{
+    static const uint8_t kinds[] = {FL_OP_ALLOC,
+                                    FL_OP_FREE,
+                                    FL_OP_FREE_DONE,
+                                    FL_OP_TRIM,
+                                    FL_EVENT_SEGMENT_ALLOC,
+                                    FL_EVENT_SEGMENT_FREE,
+                                    FL_EVENT_SEGMENT_MAP,
+                                    FL_EVENT_SEGMENT_UNMAP,
+                                    FL_EVENT_OTHER};
+    static const uint64_t nonsense[] = {
+        0, 1, 511, 1 << 21, UINT64_C(1) << 47, UINT64_MAX - 511, UINT64_MAX};
+    const fl_columns *columns = fl_trace_columns(trace, 0);
+    uint64_t event = draw(dice, columns->count), other = draw(dice, columns->count);
+    uint64_t number = nonsense[draw(dice, COUNT_OF(nonsense))];
+    switch (draw(dice, 7)) {
+    case 0:
+        columns->kind[event] = kinds[draw(dice, COUNT_OF(kinds))];
+        break;
+    case 1:
+        columns->id[event] = columns->id[other];
+        break;
+    case 2:
+        columns->address[event] = columns->address[other];
+        break;
+    case 3:
+        columns->address[event] = number;
+        break;
+    case 4:
+        columns->size[event] = columns->size[other];
+        break;
+    case 5:
+        columns->size[event] = number;
+        break;
+    default:
+        columns->flags[event] ^= FL_EVENT_OOM;
+        break;
+    }
+}
+
+static void no_history_does_harm_however_spoilt(void **state)
+{
+    (void)state;
+    static struct program program;
+    for (uint64_t seed = 0; seed < 300; seed++) {
+        recording run;
+        write_program(&program, seed % 40);
+        recording_make(&run, "spoilt", program.text, program.used);
+        program.random = seed;
+        for (uint64_t i = draw(&program, 4); i <= 4; i++)
+            spoil(&program, run.trace);
+        fl_verdict verdict;
+        fl_error error = {0};
+        fl_status status = fl_verify(run.trace, 0, NULL, NULL, &verdict, &error);
+        assert_true(status == FL_OK ? error.status == FL_OK : error.text[0] != '\0');
+        assert_int_not_equal(status, FL_ERR_INTERNAL);
+        recording_free(&run);
+    }
+}
+
 static void other_settings_do_not_explain_a_history(void **state)
 {
     (void)state;
@@ -492,6 +556,7 @@ int main(void)
         cmocka_unit_test(a_wrong_order_is_found_at_the_first_of_the_two),
         cmocka_unit_test(a_completion_at_another_place_is_found),
         cmocka_unit_test(a_wrong_final_state_is_found_after_the_last_event),
+        cmocka_unit_test(no_history_does_harm_however_spoilt),
         cmocka_unit_test(other_settings_do_not_explain_a_history),
         cmocka_unit_test(a_verdict_counts_what_was_inferred_and_why_memory_came_back),
         cmocka_unit_test(without_a_final_state_there_is_none_to_compare),
