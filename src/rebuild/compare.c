@@ -193,34 +193,44 @@ static bool is_same_block(const fl_block_view *a, const fl_block_view *b)
            (a->state == FL_BLOCK_FREE || a->requested == b->requested);
 }
 
-/* Walks two lists that ascend by address side by side. */
+/* Two lists that ascend by address, side by side: which of them have the next address.  What only
+ * one list has is a difference. */
+struct sides {
+    bool left, right;
+};
+
+static struct sides next_sides(bool has_left, uint64_t left, bool has_right, uint64_t right)
+{
+    return (struct sides){
+        .left = has_left && (!has_right || left <= right),
+        .right = has_right && (!has_left || right <= left),
+    };
+}
+
+static fl_miss final_miss(const fl_compare *compare)
+{
+    return (fl_miss){.decision = FL_DECISION_FINAL_STATE,
+                     .event = compare->columns->count,
+                     .recorded = UINT64_MAX};
+}
+
 static void compare_segments(fl_compare *compare, const fl_segment_view *expected,
                              size_t expected_count, const fl_segment_view *got, size_t got_count)
 {
     size_t i = 0, k = 0;
     while (i < expected_count || k < got_count) {
-        const fl_segment_view *left = i < expected_count ? &expected[i] : NULL;
-        const fl_segment_view *right = k < got_count ? &got[k] : NULL;
-        if (left != NULL && right != NULL && left->address != right->address) {
-            if (left->address < right->address)
-                right = NULL;
-            else
-                left = NULL;
-        }
-        i += left != NULL;
-        k += right != NULL;
-        if (left != NULL && right != NULL && is_same_segment(left, right)) {
+        struct sides next =
+            next_sides(i < expected_count, i < expected_count ? expected[i].address : 0,
+                       k < got_count, k < got_count ? got[k].address : 0);
+        fl_miss miss = final_miss(compare);
+        if (next.left)
+            miss.expected_segment = expected[i++];
+        if (next.right)
+            miss.got_segment = got[k++];
+        if (next.left && next.right && is_same_segment(&miss.expected_segment, &miss.got_segment))
             count_equal(compare, FL_DECISION_FINAL_STATE);
-            continue;
-        }
-        fl_miss miss = {.decision = FL_DECISION_FINAL_STATE,
-                        .event = compare->columns->count,
-                        .recorded = UINT64_MAX};
-        if (left != NULL)
-            miss.expected_segment = *left;
-        if (right != NULL)
-            miss.got_segment = *right;
-        count_different(compare, &miss);
+        else
+            count_different(compare, &miss);
     }
 }
 
@@ -229,28 +239,18 @@ static void compare_blocks(fl_compare *compare, const fl_block_view *expected,
 {
     size_t i = 0, k = 0;
     while (i < expected_count || k < got_count) {
-        const fl_block_view *left = i < expected_count ? &expected[i] : NULL;
-        const fl_block_view *right = k < got_count ? &got[k] : NULL;
-        if (left != NULL && right != NULL && left->address != right->address) {
-            if (left->address < right->address)
-                right = NULL;
-            else
-                left = NULL;
-        }
-        i += left != NULL;
-        k += right != NULL;
-        if (left != NULL && right != NULL && is_same_block(left, right)) {
+        struct sides next =
+            next_sides(i < expected_count, i < expected_count ? expected[i].address : 0,
+                       k < got_count, k < got_count ? got[k].address : 0);
+        fl_miss miss = final_miss(compare);
+        if (next.left)
+            miss.expected_block = expected[i++];
+        if (next.right)
+            miss.got_block = got[k++];
+        if (next.left && next.right && is_same_block(&miss.expected_block, &miss.got_block))
             count_equal(compare, FL_DECISION_FINAL_STATE);
-            continue;
-        }
-        fl_miss miss = {.decision = FL_DECISION_FINAL_STATE,
-                        .event = compare->columns->count,
-                        .recorded = UINT64_MAX};
-        if (left != NULL)
-            miss.expected_block = *left;
-        if (right != NULL)
-            miss.got_block = *right;
-        count_different(compare, &miss);
+        else
+            count_different(compare, &miss);
     }
 }
 

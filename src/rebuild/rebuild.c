@@ -162,7 +162,8 @@ static fl_burst_facts gather_facts(const struct rebuild *rebuild, const fl_burst
         .reserved_bytes = replay->now.reserved_bytes,
         .most_reserved_bytes = rebuild->most_reserved_bytes,
     };
-    if (burst->is_request && replay->policy->probe != NULL) {
+    bool may_be_either = burst->is_request && burst->first_release != UINT64_MAX;
+    if (may_be_either && replay->policy->probe != NULL) {
         fl_op op;
         fl_probe probe = {0};
         fl_columns_op(rebuild->columns, burst->end, &op);
