@@ -174,6 +174,47 @@ static void insertions_flag_the_event_they_precede(void **state)
     fl_trace_free(trace);
 }
 
+static uint8_t flags_at(const fl_trace *trace, uint64_t index)
+{
+    fl_event event;
+    fl_trace_event(trace, 0, index, &event);
+    return event.flags;
+}
+
+static void insertions_taken_back_leave_no_flag(void **state)
+{
+    (void)state;
+    fl_trace *trace = new_trace();
+    fl_event event = blank;
+    for (int i = 0; i < 3; i++)
+        fl_trace_append(trace, 0, &event, NULL);
+    fl_op op = {.kind = FL_OP_TRIM};
+    static const uint64_t before[] = {0, 1, 1, 2, 3};
+    for (size_t i = 0; i < 5; i++)
+        assert_int_equal(fl_trace_insert(trace, 0, before[i], &op, NULL), FL_OK);
+    fl_trace_drop_insertions(trace, 0, 2);
+    size_t count;
+    fl_trace_insertions(trace, 0, &count);
+    assert_int_equal(count, 2);
+    assert_int_equal(flags_at(trace, 1), FL_EVENT_INSERTED); /* one of its two is still there */
+    assert_int_equal(flags_at(trace, 2), 0);
+    fl_trace_drop_insertions(trace, 0, 0);
+    assert_int_equal(flags_at(trace, 0) | flags_at(trace, 1), 0);
+    fl_trace_free(trace);
+}
+
+static void flags_are_set_and_cleared_one_by_one(void **state)
+{
+    (void)state;
+    fl_trace *trace = new_trace();
+    fl_event event = blank;
+    fl_trace_append(trace, 0, &event, NULL);
+    fl_trace_set_flags(trace, 0, 0, FL_EVENT_SILENT | FL_OP_HELD);
+    fl_trace_clear_flags(trace, 0, 0, FL_EVENT_SILENT);
+    assert_int_equal(flags_at(trace, 0), FL_OP_HELD);
+    fl_trace_free(trace);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -185,6 +226,8 @@ int main(void)
         cmocka_unit_test(texts_stay_where_they_are),
         cmocka_unit_test(more_streams_than_a_column_can_tell_apart_are_refused),
         cmocka_unit_test(insertions_flag_the_event_they_precede),
+        cmocka_unit_test(insertions_taken_back_leave_no_flag),
+        cmocka_unit_test(flags_are_set_and_cleared_one_by_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
