@@ -282,6 +282,23 @@ static void the_count_of_a_private_pool_is_not_a_true_count(void **state)
     heap_close(h);
 }
 
+/* One request mapped what is unmapped in two pieces. */
+static void a_count_that_would_fall_below_zero_is_an_assertion(void **state)
+{
+    (void)state;
+    static const char setup[] =
+        "b 1; a 1 60MiB; f 1; a 2 20MiB; a 3 20MiB; a 4 20MiB; q 1; f 2; f 4; x 1";
+    heap *h = open_expandable("2.9.1", MIB(80));
+    heap_does(h, setup);
+    heap_shows(h, "e", "U 0:0 20MiB trim; U 0:40MiB 20MiB trim; E");
+    heap_close(h);
+    h = open_expandable("2.9.1", MIB(80));
+    heap_does(h, setup);
+    heap_shows(h, "a 5 30MiB", "R 1 100MiB; C! 20MiB; U 0:0 20MiB all; U 0:40MiB 20MiB all; E 5");
+    assert_int_equal(heap_stats(h)->ooms, 0);
+    heap_close(h);
+}
+
 /* So a pool is deleted while it has live blocks, and the released binaries crash (22.9). */
 static void a_pool_deleted_with_live_blocks_does_no_harm_here(void **state)
 {
@@ -318,6 +335,7 @@ int main(void)
         cmocka_unit_test(blocks_stay_and_are_unmapped_after_it_is_switched_off),
         cmocka_unit_test(private_pools_are_expandable_from_2_5_on),
         cmocka_unit_test(the_count_of_a_private_pool_is_not_a_true_count),
+        cmocka_unit_test(a_count_that_would_fall_below_zero_is_an_assertion),
         cmocka_unit_test(a_pool_deleted_with_live_blocks_does_no_harm_here),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -286,11 +286,12 @@ static void empty_cache_of_one_pool_releases_it_if_it_is_freeable(void **state)
     (void)state;
     heap *h = heap_open((heap_conf){.release = "2.9.1"});
     heap_does(h, "a 1 20MiB; f 1; b 1; a 2 20MiB; a 3 1; q 1; b 2; a 4 20MiB; q 2");
-    heap_does(h, "r 2 16; r 4 16; f 2; f 3; f 4");
+    heap_does(h, "a 5 20MiB 16; f 5 held; r 2 16; r 4 16; f 2; f 3; f 4");
     heap_shows(h, "e 1; e 3", "");
     assert_int_equal(heap_stats(h)->sync_all_streams, 0);
     heap_shows(h, "x 1; e 1", "d 2; - 2 2MiB trim; - 1 20MiB trim");
     assert_int_equal(heap_stats(h)->sync_all_streams, 1);
+    heap_shows(h, "d 5", "d 5");
     heap_shows(h, "x 2; b 3; e 2", "E"); /* a freeable pool, but a scope is open */
     heap_close(h);
 }

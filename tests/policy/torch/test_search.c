@@ -234,6 +234,36 @@ static void a_probe_tells_usable_bytes_from_unusable_ones_by_cause(void **state)
     heap_close(h);
 }
 
+/* What is served without mapping, once the limit, the rejection and collection let it (11.4). */
+static void a_probe_sees_a_block_that_would_be_reused_without_mapping(void **state)
+{
+    (void)state;
+    heap_conf conf = {.release = "2.12.0",
+                      .capacity = MIB(400),
+                      .split = MIB(64),
+                      .fraction = 0.5,
+                      .expandable = true};
+    static const char setup[] = "expandable off; a 9 20MiB 16; f 9; expandable on; a 1 80MiB; f 1";
+    heap *h = heap_open(conf);
+    heap_does(h, setup);
+    assert_true(heap_probe(h, MIB(10), 0).usable);
+    assert_int_equal(heap_probe(h, MIB(10), 0).largest_usable_bytes, MIB(80));
+    heap_does(h, "collect 0.4"); /* of 200 MiB: 100 are held, 20 of them whole and free */
+    assert_false(heap_probe(h, MIB(10), 0).usable);
+    heap_does(h, "collect 0.6");
+    assert_true(heap_probe(h, MIB(10), 0).usable);
+    heap_does(h, "F 0.27");
+    assert_false(heap_probe(h, MIB(10), 0).usable);
+    heap_close(h);
+    conf.rejects = true;
+    conf.process_fraction = 0.27;
+    h = heap_open(conf);
+    heap_does(h, setup);
+    assert_false(heap_probe(h, MIB(10), 0).usable);
+    heap_shows(h, "a 2 10MiB", "J 2");
+    heap_close(h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -253,6 +283,7 @@ int main(void)
         cmocka_unit_test(with_expandable_off_its_blocks_are_passed_by),
         cmocka_unit_test(with_expandable_on_segments_too_are_split_down_to_512_bytes),
         cmocka_unit_test(a_probe_tells_usable_bytes_from_unusable_ones_by_cause),
+        cmocka_unit_test(a_probe_sees_a_block_that_would_be_reused_without_mapping),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
