@@ -10,9 +10,9 @@ extern "C" {
 #endif
 
 typedef struct fl_read_options {
-    const fl_host *host;    /* NULL: the default host */
-    const char *format;     /* a reader's name, or NULL: found from the content */
-    bool accept_cut;        /* a file cut off gives the whole events before the cut, and a warning */
+    const fl_host *host; /* NULL: the default host */
+    const char *format;  /* a reader's name, or NULL: found from the content */
+    bool accept_cut;     /* a file cut off gives the whole events before the cut, and a warning */
     /* Called now and then with bytes read so far and in all (0: unknown); false stops the reading
      * with FL_ERR_NO.  May be NULL. */
     bool (*progress)(void *user, uint64_t done, uint64_t total);

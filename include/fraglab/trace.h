@@ -25,10 +25,10 @@ typedef enum fl_event_kind {
     FL_EVENT_KIND_END
 } fl_event_kind;
 
-enum {                          /* fl_event.flags; the low bits are those of fl_op */
-    FL_EVENT_OOM = 1 << 4,      /* ALLOC: it was refused; `address` is the device's free bytes */
-    FL_EVENT_SILENT = 1 << 5,   /* FREE_DONE: it follows from other ops, nothing to ask */
-    FL_EVENT_INSERTED = 1 << 6  /* inferred ops come before this event: fl_trace_insertions */
+enum {                            /* fl_event.flags; the low bits are those of fl_op */
+       FL_EVENT_OOM = 1 << 4,     /* ALLOC: it was refused; `address` is the device's free bytes */
+       FL_EVENT_SILENT = 1 << 5,  /* FREE_DONE: it follows from other ops, nothing to ask */
+       FL_EVENT_INSERTED = 1 << 6 /* inferred ops come before this event: fl_trace_insertions */
 };
 
 #define FL_TIME_UNKNOWN INT64_MIN
@@ -88,7 +88,8 @@ FL_API uint64_t fl_trace_event_count(const fl_trace *trace, size_t device);
 FL_API uint32_t fl_trace_alloc_count(const fl_trace *trace, size_t device);
 
 /* `index` < fl_trace_event_count. */
-FL_API void fl_trace_event(const fl_trace *trace, size_t device, uint64_t index, fl_event *ret_event);
+FL_API void fl_trace_event(const fl_trace *trace, size_t device, uint64_t index,
+                           fl_event *ret_event);
 
 /* Inferred ops, ascending by event. */
 FL_API const fl_insertion *fl_trace_insertions(const fl_trace *trace, size_t device,
