@@ -165,9 +165,10 @@ static fl_status unpack_judge(fl_input *input, fl_decoded decoded, fl_error *err
     case FL_DECODED_DAMAGED:
         break;
     }
-    return fl_fail(error, FL_ERR_INPUT, "%s:%llu: the %s data %s (%llu bytes were unpacked)",
-                   input->name, (unsigned long long)packed_at, input->codec->name, wrong,
-                   (unsigned long long)input->offset_end);
+    fl_fail(error, FL_ERR_INPUT, "%s:%llu: the %s data %s (%llu bytes were unpacked)", input->name,
+            (unsigned long long)packed_at, input->codec->name, wrong,
+            (unsigned long long)input->offset_end);
+    return decoded == FL_DECODED_CUT ? fl_hint(error, FL_HINT_CUT) : FL_ERR_INPUT;
 }
 
 static fl_status unpack_fill(fl_input *input, size_t want, fl_error *error)

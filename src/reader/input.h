@@ -12,6 +12,9 @@
 
 #define FL_INPUT_ROOM (256 * 1024)
 
+/* What to try with a file that was cut off. */
+#define FL_HINT_CUT "--partial takes the whole events before the cut"
+
 typedef struct fl_input {
     const uint8_t *at, *end;
     bool is_last; /* nothing follows `end` */

@@ -43,6 +43,7 @@ bool fl_pickle_cut(fl_pickle *m)
         m->depth > 0 ? m->schema->shapes[m->path[m->depth - 1].shape].what : "a pickle";
     m->status = fl_fail(m->error, FL_ERR_INPUT, "%s:%llu: the file ends here, inside %s",
                         m->input->name, (unsigned long long)m->input->offset_end, what);
+    fl_hint(m->error, FL_HINT_CUT);
     return false;
 }
 

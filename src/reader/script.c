@@ -265,7 +265,7 @@ static fl_status script_last_line(script_reader *reader, fl_piece line)
     fl_fail(reader->error, FL_ERR_INPUT,
             "%s:%llu: the last line is incomplete: it does not end with a newline",
             reader->input->name, (unsigned long long)number);
-    return fl_hint(reader->error, "end it with a newline if nothing is missing");
+    return fl_hint(reader->error, "end it with a newline if nothing is missing; " FL_HINT_CUT);
 }
 
 static fl_status script_lines(script_reader *reader)

@@ -1,3 +1,4 @@
+#include "available.h"
 #include "reader/reader.h"
 #include "registry.h"
 
@@ -72,7 +73,9 @@ static void genuine_files_are_taken_by_their_reader(void **state)
         {"tests/data/snapshots/rs_basic.pickle", FL_FORMAT_SNAPSHOT},
         {"tests/data/snapshots/cpp.pickle", FL_FORMAT_SNAPSHOT},
         {"tests/data/snapshots/fmt.proto0.pickle", FL_FORMAT_SNAPSHOT},
+#if FL_HAVE_ZLIB
         {"tests/data/snapshots/fmt.pickle.gz", FL_FORMAT_SNAPSHOT},
+#endif
     };
     for (size_t i = 0; i < COUNT_OF(files); i++) {
         fl_trace *trace = NULL;
