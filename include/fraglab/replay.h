@@ -21,7 +21,7 @@ typedef struct fl_replay_options {
     const fl_profile *profile;   /* FL_CAN_SETTINGS policies; NULL: the newest known */
     const char *conf;            /* settings text, or NULL: none */
     double fraction;             /* < 0: none */
-    const fl_device_ops *device; /* NULL: sim */
+    const fl_device_ops *device; /* NULL: sim; `recorded` plays back the trace's own record */
     const char *device_params;
     uint64_t capacity_bytes;         /* FL_UNLIMITED: no limit */
     uint64_t total_bytes;            /* 0: the same */
@@ -46,9 +46,10 @@ typedef struct fl_oom {
 
 typedef struct fl_replay_summary {
     uint64_t events; /* taken from the trace */
-    uint64_t allocs, frees;
-    uint64_t ooms;  /* requests that failed, whatever the reason */
-    fl_totals peak; /* each the peak of its own */
+    uint64_t allocs; /* requests, refused ones included */
+    uint64_t frees;  /* of what was served */
+    uint64_t ooms;   /* requests that failed, whatever the reason */
+    fl_totals peak;  /* each the peak of its own */
     fl_totals end;
     uint64_t peak_reserved_event, peak_allocated_event;
     uint64_t driver_malloc, driver_free, driver_map, driver_unmap;

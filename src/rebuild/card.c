@@ -12,6 +12,10 @@
 
 #include <stdlib.h>
 
+/* What a driver may leave free between two ranges.  No page is smaller, so a range that has the
+ * next one right behind it still comes out whole once it is rounded up to pages. */
+#define RESERVE_GRANULE (UINT64_C(2) << 20)
+
 struct span {
     uint64_t begin, end;
 };
@@ -96,7 +100,8 @@ fl_status fl_card_estimate(const fl_host *host, const fl_columns *columns, uint6
     fl_vector_deinit(host, &spans);
     uint64_t reserved, there;
     find_most(columns, &reserved, &there);
-    uint64_t total = distance == UINT64_MAX ? 0 : distance / 9 * 8;
+    bool has_range = distance != UINT64_MAX && distance > RESERVE_GRANULE;
+    uint64_t total = has_range ? (distance - RESERVE_GRANULE) / 9 * 8 : 0;
     *ret_total = total >= reserved && total >= there ? total : there;
     return FL_OK;
 }

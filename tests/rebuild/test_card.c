@@ -53,7 +53,7 @@ static void ranges_side_by_side_tell_nine_eighths(void **state)
         {FL_EVENT_SEGMENT_MAP, 0, 100 * GIB + 20 * MIB, 40 * MIB},
         {FL_EVENT_SEGMENT_MAP, 0, 500 * GIB, 2 * MIB},
     };
-    assert_int_equal(estimate(steps, COUNT_OF(steps)), 80 * GIB);
+    assert_in_range(estimate(steps, COUNT_OF(steps)), 80 * GIB - 2 * MIB, 80 * GIB);
 }
 
 static void a_refusal_tells_what_was_there(void **state)
