@@ -5,6 +5,8 @@
 
 /* A head with this bit names an ordered set instead of a block. */
 #define BINS_SET_BIT (UINT32_C(1) << 31)
+/* What a block in such a set has in place of the block before it. */
+#define BINS_IN_SET (FL_NONE - 1)
 
 static uint32_t bins_of_size(uint64_t size)
 {
@@ -50,13 +52,19 @@ static bool bins_is_empty(const struct torch_bins *bins, uint32_t bin)
 
 static void bins_set_head(struct torch_bins *bins, uint32_t bin, uint32_t head)
 {
+    bins->groups[bin / 64][bin % 64] = head;
+}
+
+static void bins_mark_full(struct torch_bins *bins, uint32_t bin)
+{
     uint32_t word = bin / 64;
-    bins->groups[word][bin % 64] = head;
-    if (head != FL_NONE) {
-        bins->words[word] |= UINT64_C(1) << (bin % 64);
-        bins->summary[word / 64] |= UINT64_C(1) << (word % 64);
-        return;
-    }
+    bins->words[word] |= UINT64_C(1) << (bin % 64);
+    bins->summary[word / 64] |= UINT64_C(1) << (word % 64);
+}
+
+static void bins_mark_empty(struct torch_bins *bins, uint32_t bin)
+{
+    uint32_t word = bin / 64;
     bins->words[word] &= ~(UINT64_C(1) << (bin % 64));
     if (bins->words[word] == 0)
         bins->summary[word / 64] &= ~(UINT64_C(1) << (word % 64));
@@ -104,7 +112,8 @@ static fl_ordered *bins_set_at(const torch *st, uint32_t head)
 
 static bool bins_set_insert(torch *st, fl_ordered *set, uint32_t index)
 {
-    const struct torch_block *block = torch_block_at(st, index);
+    struct torch_block *block = torch_block_at(st, index);
+    block->bin_previous = BINS_IN_SET;
     if (fl_ordered_insert(st->host, set, block->size, block->tie, index))
         return true;
     fl_fail(st->error, FL_ERR_RESOURCE, "out of memory: the free set cannot grow");
@@ -142,6 +151,7 @@ static void bins_set_remove(torch *st, struct torch_bins *bins, uint32_t bin,
     fl_ordered_deinit(st->host, set);
     st->unused_bin_sets.items[st->unused_bin_sets.count++] = head & ~BINS_SET_BIT;
     bins_set_head(bins, bin, FL_NONE);
+    bins_mark_empty(bins, bin);
 }
 
 /* ---- insert and remove ----------------------------------------------------------------------- */
@@ -155,18 +165,11 @@ static bool bins_make_group(torch *st, struct torch_bins *bins, uint32_t word)
     return true;
 }
 
-bool torch_bins_insert(torch *st, struct torch_bins *bins, uint32_t index)
+/* Puts a block where it belongs in a list that is not empty; the steps that took. */
+static uint32_t bins_walk_in(torch *st, struct torch_bins *bins, uint32_t bin, uint32_t index)
 {
     struct torch_block *block = torch_block_at(st, index);
-    uint32_t bin = bins_of_size(block->size);
-    bins_set_tie(st, block);
-    if (bins->groups[bin / 64] == NULL && !bins_make_group(st, bins, bin / 64))
-        return false;
-    bins->count++;
-    uint32_t next = bins_head(bins, bin), before = FL_NONE;
-    if (next != FL_NONE && (next & BINS_SET_BIT))
-        return bins_set_insert(st, bins_set_at(st, next), index);
-    uint32_t steps = 0;
+    uint32_t next = bins_head(bins, bin), before = FL_NONE, steps = 0;
     while (next != FL_NONE && bins_is_before(torch_block_at(st, next), block->size, block->tie)) {
         before = next;
         next = torch_block_at(st, next)->bin_next;
@@ -180,24 +183,48 @@ bool torch_bins_insert(torch *st, struct torch_bins *bins, uint32_t index)
         torch_block_at(st, before)->bin_next = index;
     else
         bins_set_head(bins, bin, index);
-    return steps < BINS_LONGEST_LIST || bins_make_set(st, bins, bin);
+    return steps;
+}
+
+bool torch_bins_insert(torch *st, struct torch_bins *bins, uint32_t index)
+{
+    struct torch_block *block = torch_block_at(st, index);
+    uint32_t bin = bins_of_size(block->size);
+    bins_set_tie(st, block);
+    if (bins->groups[bin / 64] == NULL && !bins_make_group(st, bins, bin / 64))
+        return false;
+    bins->count++;
+    uint32_t head = bins_head(bins, bin);
+    if (head == FL_NONE) {
+        block->bin_previous = block->bin_next = FL_NONE;
+        bins_set_head(bins, bin, index);
+        bins_mark_full(bins, bin);
+        return true;
+    }
+    if (head & BINS_SET_BIT)
+        return bins_set_insert(st, bins_set_at(st, head), index);
+    return bins_walk_in(st, bins, bin, index) < BINS_LONGEST_LIST || bins_make_set(st, bins, bin);
 }
 
 void torch_bins_remove(torch *st, struct torch_bins *bins, uint32_t index)
 {
     const struct torch_block *block = torch_block_at(st, index);
-    uint32_t bin = bins_of_size(block->size);
+    uint32_t before = block->bin_previous, next = block->bin_next;
     bins->count--;
-    if (bins_head(bins, bin) & BINS_SET_BIT) {
-        bins_set_remove(st, bins, bin, block);
+    if (before == BINS_IN_SET) {
+        bins_set_remove(st, bins, bins_of_size(block->size), block);
         return;
     }
-    if (block->bin_next != FL_NONE)
-        torch_block_at(st, block->bin_next)->bin_previous = block->bin_previous;
-    if (block->bin_previous != FL_NONE)
-        torch_block_at(st, block->bin_previous)->bin_next = block->bin_next;
-    else
-        bins_set_head(bins, bin, block->bin_next);
+    if (next != FL_NONE)
+        torch_block_at(st, next)->bin_previous = before;
+    if (before != FL_NONE) {
+        torch_block_at(st, before)->bin_next = next;
+        return;
+    }
+    uint32_t bin = bins_of_size(block->size);
+    bins_set_head(bins, bin, next);
+    if (next == FL_NONE)
+        bins_mark_empty(bins, bin);
 }
 
 /* ---- order ----------------------------------------------------------------------------------- */

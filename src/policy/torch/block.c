@@ -42,10 +42,8 @@ void torch_block_drop(torch *st, uint32_t index)
     st->unused_block = index;
 }
 
-void torch_tell_block(const torch *st, fl_change_kind kind, const struct torch_block *block)
+void torch_tell_of(const torch *st, fl_change_kind kind, const struct torch_block *block)
 {
-    if (st->sink == NULL)
-        return;
     const struct torch_pool *pool = &st->pools.items[block->pool];
     torch_tell(st, &(fl_change){
                        .kind = (uint8_t)kind,
@@ -86,7 +84,7 @@ static void block_count_split(torch *st, uint32_t index, uint32_t rest, bool was
     const struct torch_block *block = torch_block_at(st, index);
     if (torch_is_expandable(block))
         return;
-    bool small = st->pools.items[block->pool].is_small;
+    bool small = torch_is_small(block);
     if (rest != FL_NONE && was_split) {
         torch_lower(st, FL_STAT_INACTIVE_SPLIT_BYTES, small, block->size);
     } else if (rest != FL_NONE) {
@@ -116,7 +114,7 @@ bool torch_hand_out(torch *st, uint32_t index, const struct torch_request *reque
     block->id = request->id;
     block->events = 0;
     block->uses = FL_NONE;
-    bool small = st->pools.items[block->pool].is_small;
+    bool small = torch_is_small(block);
     torch_raise(st, FL_STAT_ALLOCATION, small, 1);
     torch_raise(st, FL_STAT_ALLOCATED_BYTES, small, block->size);
     torch_raise(st, FL_STAT_ACTIVE, small, 1);
@@ -132,7 +130,7 @@ bool torch_hand_out(torch *st, uint32_t index, const struct torch_request *reque
 torch_step torch_free(torch *st, uint32_t index, bool is_held)
 {
     struct torch_block *block = torch_block_at(st, index);
-    bool small = st->pools.items[block->pool].is_small;
+    bool small = torch_is_small(block);
     block->flags &= (uint8_t)~BLOCK_ALLOCATED;
     torch_lower(st, FL_STAT_ALLOCATION, small, 1);
     torch_lower(st, FL_STAT_ALLOCATED_BYTES, small, block->size);
@@ -210,7 +208,7 @@ bool torch_free_done(torch *st, uint32_t index)
         pieces++;
         bytes += (int64_t)block->size;
     }
-    bool small = st->pools.items[block->pool].is_small;
+    bool small = torch_is_small(block);
     if (!torch_is_expandable(block)) {
         torch_move(st, FL_STAT_INACTIVE_SPLIT, small, pieces);
         torch_move(st, FL_STAT_INACTIVE_SPLIT_BYTES, small, bytes);

@@ -133,7 +133,7 @@ static torch_step expandable_map_block(torch *st, uint32_t index, uint64_t wante
     block->flags |= BLOCK_MAPPED;
     if (mapped < block->size) {
         uint32_t tail = expandable_link(st, index, start + mapped, block->size - mapped,
-                                        BLOCK_EXPANDABLE | BLOCK_FREE);
+                                        (uint8_t)(block->flags & ~BLOCK_MAPPED));
         if (tail == FL_NONE || !torch_unmapped_insert(st, tail))
             return STEP_BROKEN;
         block = torch_block_at(st, index);
@@ -220,7 +220,8 @@ static torch_step expandable_reserve(torch *st, const struct torch_request *requ
         return STEP_BROKEN;
     struct torch_block like = {
         .pool = request->pool, .stream = (uint16_t)request->stream, .segment = segment};
-    *ret_block = torch_block_new(st, &like, address, size, BLOCK_EXPANDABLE | BLOCK_FREE);
+    uint8_t flags = BLOCK_EXPANDABLE | BLOCK_FREE | (pool->is_small ? BLOCK_SMALL : 0);
+    *ret_block = torch_block_new(st, &like, address, size, flags);
     if (*ret_block == FL_NONE || !torch_unmapped_insert(st, *ret_block))
         return STEP_BROKEN;
     fl_change change =
@@ -273,7 +274,7 @@ static bool expandable_cut(torch *st, uint32_t index, uint64_t start, uint64_t s
     struct torch_block *block = torch_block_at(st, index);
     uint64_t address = block->address;
     uint64_t front = start - address, behind = address + block->size - (start + size);
-    uint8_t flags = BLOCK_MAPPED | BLOCK_EXPANDABLE | BLOCK_FREE;
+    uint8_t flags = block->flags;
     if (front > 0) {
         uint32_t piece = torch_block_new(st, block, address, front, flags);
         if (piece == FL_NONE)

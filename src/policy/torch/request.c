@@ -44,7 +44,8 @@ static torch_step request_segment(torch *st, const struct torch_request *request
     st->held += request->segment;
     struct torch_block like = {
         .pool = request->pool, .stream = (uint16_t)request->stream, .segment = segment};
-    *ret_block = torch_block_new(st, &like, address, request->segment, BLOCK_MAPPED | BLOCK_FREE);
+    uint8_t flags = BLOCK_MAPPED | BLOCK_FREE | (small ? BLOCK_SMALL : 0);
+    *ret_block = torch_block_new(st, &like, address, request->segment, flags);
     if (*ret_block == FL_NONE)
         return STEP_BROKEN;
     torch_raise(st, FL_STAT_SEGMENT, small, 1);

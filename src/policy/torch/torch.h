@@ -29,8 +29,9 @@ enum {                           /* torch_block.flags */
        BLOCK_MAPPED = 1 << 1,    /* backed by memory; only ranges of expandable segments are not */
        BLOCK_EXPANDABLE = 1 << 2,
        BLOCK_FREE =
-           1 << 3,         /* in no use and no event outstanding: in the free or the unmapped set */
-       BLOCK_HELD = 1 << 4 /* freed; completes when the trace says so */
+           1 << 3, /* in no use and no event outstanding: in the free or the unmapped set */
+       BLOCK_SMALL = 1 << 5, /* of a small pool */
+       BLOCK_HELD = 1 << 4   /* freed; completes when the trace says so */
 };
 
 /* One cache line. */
@@ -198,6 +199,11 @@ static inline bool torch_is_expandable(const struct torch_block *block)
     return (block->flags & BLOCK_EXPANDABLE) != 0;
 }
 
+static inline bool torch_is_small(const struct torch_block *block)
+{
+    return (block->flags & BLOCK_SMALL) != 0;
+}
+
 /* Statistics: each hits "all" and the kind of the pool (14). */
 static inline void torch_raise_one(fl_stat *stat, uint64_t amount)
 {
@@ -277,7 +283,14 @@ torch_step torch_free(torch *st, uint32_t index, bool is_held);
 bool torch_free_done(torch *st, uint32_t index);
 /* Merges `from`, where it may be, into its neighbour `into` (9.3); the bytes gained, or 0. */
 uint64_t torch_merge(torch *st, uint32_t into, uint32_t from);
-void torch_tell_block(const torch *st, fl_change_kind kind, const struct torch_block *block);
+void torch_tell_of(const torch *st, fl_change_kind kind, const struct torch_block *block);
+
+static inline void torch_tell_block(const torch *st, fl_change_kind kind,
+                                    const struct torch_block *block)
+{
+    if (st->sink != NULL)
+        torch_tell_of(st, kind, block);
+}
 
 /* ---- search.c ------------------------------------------------------------------------------ */
 
