@@ -9,7 +9,7 @@ uint32_t torch_block_new(torch *st, const struct torch_block *like, uint64_t add
                          uint8_t flags)
 {
     /* Growing the array may move what `like` points to. */
-    uint32_t segment = like->segment, pool = like->pool;
+    uint32_t segment = like->segment, lane = like->lane;
     uint16_t stream = like->stream;
     uint32_t index = st->unused_block;
     if (index != FL_NONE) {
@@ -27,7 +27,7 @@ uint32_t torch_block_new(torch *st, const struct torch_block *like, uint64_t add
         block->tie = st->block_age++;
     block->previous = block->next = FL_NONE;
     block->segment = segment;
-    block->pool = pool;
+    block->lane = lane;
     block->stream = stream;
     block->flags = flags;
     return index;
@@ -44,7 +44,7 @@ void torch_block_drop(torch *st, uint32_t index)
 
 void torch_tell_of(const torch *st, fl_change_kind kind, const struct torch_block *block)
 {
-    const struct torch_pool *pool = &st->pools.items[block->pool];
+    const struct torch_pool *pool = torch_pool_of(st, block);
     torch_tell(st, &(fl_change){
                        .kind = (uint8_t)kind,
                        .flags = (uint8_t)((pool->is_small ? FL_CHANGE_SMALL : 0) |

@@ -169,7 +169,7 @@ bool torch_process_events(torch *st)
 
 static bool events_is_of(const torch *st, uint32_t index, uint32_t owner)
 {
-    return owner == FL_NONE || st->pools.items[torch_block_at(st, index)->pool].owner == owner;
+    return owner == FL_NONE || torch_pool_of(st, torch_block_at(st, index))->owner == owner;
 }
 
 static bool events_sync_queue(torch *st, struct torch_queue *queue, uint32_t owner)

@@ -16,7 +16,7 @@ uint32_t torch_segment_new(torch *st, uint64_t address, uint64_t size, uint64_t 
 static fl_change expandable_change(const torch *st, const struct torch_block *block,
                                    fl_change_kind kind, uint64_t address, uint64_t size)
 {
-    const struct torch_pool *pool = &st->pools.items[block->pool];
+    const struct torch_pool *pool = torch_pool_of(st, block);
     bool goes_back = kind == FL_CHANGE_UNMAP || kind == FL_CHANGE_UNRESERVE;
     return (fl_change){
         .kind = (uint8_t)kind,
@@ -144,7 +144,7 @@ static torch_step expandable_map_block(torch *st, uint32_t index, uint64_t wante
     if (!torch_free_insert(st, index))
         return STEP_BROKEN;
     st->held += mapped;
-    torch_raise(st, FL_STAT_RESERVED_BYTES, st->pools.items[block->pool].is_small, mapped);
+    torch_raise(st, FL_STAT_RESERVED_BYTES, torch_is_small(block), mapped);
     st->stats.device_allocs++;
     fl_change change = expandable_change(st, block, FL_CHANGE_MAP, start, mapped);
     torch_tell(st, &change);
@@ -167,10 +167,10 @@ static bool expandable_reaches(const torch *st, uint32_t index, uint64_t wanted)
 
 uint32_t torch_find_expandable(const torch *st, const struct torch_request *request)
 {
-    const struct torch_pool *pool = &st->pools.items[request->pool];
-    if (request->stream >= pool->lanes.count)
+    const struct torch_lane *lane = torch_lane_find(st, request->pool, request->stream);
+    if (lane == NULL)
         return FL_NONE;
-    const fl_ordered *unmapped = &pool->lanes.items[request->stream].unmapped;
+    const fl_ordered *unmapped = &lane->unmapped;
     fl_ordered_at at;
     for (bool more = fl_ordered_first(unmapped, &at); more; more = fl_ordered_next(unmapped, &at)) {
         uint32_t index = fl_ordered_get(unmapped, at)->value;
@@ -218,8 +218,11 @@ static torch_step expandable_reserve(torch *st, const struct torch_request *requ
     uint32_t segment = torch_segment_new(st, address, size, page, age);
     if (segment == FL_NONE)
         return STEP_BROKEN;
-    struct torch_block like = {
-        .pool = request->pool, .stream = (uint16_t)request->stream, .segment = segment};
+    struct torch_block like = {.lane = torch_lane_make(st, request->pool, request->stream),
+                               .stream = (uint16_t)request->stream,
+                               .segment = segment};
+    if (like.lane == FL_NONE)
+        return STEP_BROKEN;
     uint8_t flags = BLOCK_EXPANDABLE | BLOCK_FREE | (pool->is_small ? BLOCK_SMALL : 0);
     *ret_block = torch_block_new(st, &like, address, size, flags);
     if (*ret_block == FL_NONE || !torch_unmapped_insert(st, *ret_block))
@@ -337,7 +340,7 @@ torch_step torch_unmap(torch *st, uint32_t index)
     torch_merge(st, index, block->next);
     if (!torch_unmapped_insert(st, index))
         return STEP_BROKEN;
-    struct torch_pool *pool = &st->pools.items[block->pool];
+    struct torch_pool *pool = torch_pool_of(st, block);
     st->held -= size;
     torch_lower(st, FL_STAT_RESERVED_BYTES, pool->is_small, size);
     st->stats.device_frees++;

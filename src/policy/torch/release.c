@@ -7,7 +7,7 @@ enum { DEFAULT_SMALL, DEFAULT_LARGE }; /* pools that are always there */
 static torch_step release_block(torch *st, uint32_t index)
 {
     struct torch_block *block = torch_block_at(st, index);
-    struct torch_pool *pool = &st->pools.items[block->pool];
+    struct torch_pool *pool = torch_pool_of(st, block);
     if (torch_is_expandable(block))
         return torch_forbid(st, "an expandable block cannot be released as a segment");
     if (torch_is_split(block))
@@ -59,7 +59,7 @@ struct collection {
 
 static uint32_t release_age(const torch *st, const struct torch_block *block)
 {
-    return st->pools.items[block->pool].calls - block->free_since;
+    return torch_pool_of(st, block)->calls - block->free_since;
 }
 
 /* One pass: everything at least as old as the average, which is fixed for the pass. */
@@ -102,7 +102,8 @@ bool torch_would_collect(const torch *st)
     int64_t oldest = -1;
     for (size_t i = 0; i < st->blocks.count; i++) {
         const struct torch_block *block = torch_block_at(st, (uint32_t)i);
-        if (!torch_is_free(block) || block->pool != DEFAULT_LARGE || torch_is_split(block))
+        if (!torch_is_free(block) || st->lanes.items[block->lane].pool != DEFAULT_LARGE ||
+            torch_is_split(block))
             continue;
         uint32_t age = release_age(st, block);
         total_age += age;
@@ -164,12 +165,10 @@ static torch_step release_from_top(torch *st, const struct torch_bins *bins, uin
 torch_step torch_release_available(torch *st, const struct torch_request *request)
 {
     uint64_t most = st->settings.max_split_bytes;
-    const struct torch_pool *pool = &st->pools.items[request->pool];
-    if (most == FL_UNLIMITED || request->stream >= pool->lanes.count)
+    const struct torch_lane *lane = torch_lane_find(st, request->pool, request->stream);
+    if (most == FL_UNLIMITED || lane == NULL)
         return STEP_NO;
-    const struct torch_bins *bins = pool->lanes.items[request->stream].bins;
-    if (bins == NULL)
-        return STEP_NO;
+    const struct torch_bins *bins = lane->bins;
     uint64_t wanted = request->rounded > most ? request->rounded : most;
     st->cause = FL_CAUSE_RELEASE_AVAILABLE;
     uint32_t index = torch_bins_seek(st, bins, wanted);

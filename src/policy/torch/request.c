@@ -42,8 +42,11 @@ static torch_step request_segment(torch *st, const struct torch_request *request
     if (owner != FL_NONE)
         st->privates.items[owner].device_allocs++;
     st->held += request->segment;
-    struct torch_block like = {
-        .pool = request->pool, .stream = (uint16_t)request->stream, .segment = segment};
+    struct torch_block like = {.lane = torch_lane_make(st, request->pool, request->stream),
+                               .stream = (uint16_t)request->stream,
+                               .segment = segment};
+    if (like.lane == FL_NONE)
+        return STEP_BROKEN;
     uint8_t flags = BLOCK_MAPPED | BLOCK_FREE | (small ? BLOCK_SMALL : 0);
     *ret_block = torch_block_new(st, &like, address, request->segment, flags);
     if (*ret_block == FL_NONE)
@@ -125,15 +128,14 @@ static torch_step request_ladder(torch *st, struct torch_request *request, bool 
 
 static void request_note_refusal(torch *st, const struct torch_request *request)
 {
-    const fl_stat *reserved = &st->stats.stat[FL_STAT_RESERVED_BYTES][FL_STAT_ALL];
-    const fl_stat *active = &st->stats.stat[FL_STAT_ACTIVE_BYTES][FL_STAT_ALL];
     st->has_refusal = true;
     st->refusal = (fl_refusal){
         .requested_bytes = request->size,
         .rounded_bytes = request->rounded,
         .segment_bytes = request->segment,
         .device_free_bytes = fl_device_free_bytes(st->device),
-        .cached_free_bytes = reserved->current - active->current,
+        .cached_free_bytes =
+            torch_current(st, FL_STAT_RESERVED_BYTES) - torch_current(st, FL_STAT_ACTIVE_BYTES),
     };
 }
 

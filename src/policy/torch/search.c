@@ -2,60 +2,62 @@
 #include "base/memory.h"
 #include "policy/torch/torch.h"
 
-struct torch_lane *torch_lane_at(torch *st, uint32_t pool_index, uint32_t stream)
+static bool search_note_lane(torch *st, struct torch_pool *pool, uint32_t stream, uint32_t lane)
 {
-    struct torch_pool *pool = &st->pools.items[pool_index];
-    if (stream < pool->lanes.count)
-        return &pool->lanes.items[stream];
-    size_t missing = stream + 1 - pool->lanes.count;
-    if (!fl_vector_reserve(st->host, &pool->lanes, missing, st->error))
-        return NULL;
-    while (pool->lanes.count <= stream)
-        pool->lanes.items[pool->lanes.count++] = (struct torch_lane){0};
-    return &pool->lanes.items[stream];
+    if (stream >= pool->lanes.count) {
+        size_t missing = stream + 1 - pool->lanes.count;
+        if (!fl_vector_reserve(st->host, &pool->lanes, missing, st->error))
+            return false;
+        while (pool->lanes.count <= stream)
+            pool->lanes.items[pool->lanes.count++] = FL_NONE;
+    }
+    pool->lanes.items[stream] = lane;
+    return true;
 }
 
-static bool search_out_of_memory(torch *st)
+uint32_t torch_lane_make(torch *st, uint32_t pool_index, uint32_t stream)
 {
-    fl_fail(st->error, FL_ERR_RESOURCE, "out of memory: the free set cannot grow");
-    return false;
-}
-
-static bool search_make_bins(torch *st, struct torch_lane *lane)
-{
-    lane->bins = fl_new(st->host, sizeof *lane->bins, st->error);
-    return lane->bins != NULL;
+    const struct torch_lane *found = torch_lane_find(st, pool_index, stream);
+    if (found != NULL)
+        return (uint32_t)(found - st->lanes.items);
+    if (!fl_vector_reserve(st->host, &st->lanes, 1, st->error))
+        return FL_NONE;
+    struct torch_lane lane = {.pool = pool_index};
+    lane.bins = fl_new(st->host, sizeof *lane.bins, st->error);
+    if (lane.bins == NULL)
+        return FL_NONE;
+    uint32_t index = (uint32_t)st->lanes.count++;
+    st->lanes.items[index] = lane;
+    return search_note_lane(st, &st->pools.items[pool_index], stream, index) ? index : FL_NONE;
 }
 
 bool torch_free_insert(torch *st, uint32_t index)
 {
     struct torch_block *block = torch_block_at(st, index);
-    struct torch_lane *lane = torch_lane_at(st, block->pool, block->stream);
-    if (lane == NULL || (lane->bins == NULL && !search_make_bins(st, lane)))
-        return false;
-    block->free_since = st->pools.items[block->pool].calls;
+    const struct torch_lane *lane = &st->lanes.items[block->lane];
+    block->free_since = st->pools.items[lane->pool].calls;
     return torch_bins_insert(st, lane->bins, index);
 }
 
 void torch_free_remove(torch *st, uint32_t index)
 {
-    const struct torch_block *block = torch_block_at(st, index);
-    torch_bins_remove(st, st->pools.items[block->pool].lanes.items[block->stream].bins, index);
+    torch_bins_remove(st, st->lanes.items[torch_block_at(st, index)->lane].bins, index);
 }
 
 bool torch_unmapped_insert(torch *st, uint32_t index)
 {
     const struct torch_block *block = torch_block_at(st, index);
-    struct torch_lane *lane = torch_lane_at(st, block->pool, block->stream);
-    return (lane != NULL &&
-            fl_ordered_insert(st->host, &lane->unmapped, block->address, block->segment, index)) ||
-           search_out_of_memory(st);
+    struct torch_lane *lane = &st->lanes.items[block->lane];
+    if (fl_ordered_insert(st->host, &lane->unmapped, block->address, block->segment, index))
+        return true;
+    fl_fail(st->error, FL_ERR_RESOURCE, "out of memory: the unmapped set cannot grow");
+    return false;
 }
 
 void torch_unmapped_remove(torch *st, uint32_t index)
 {
     const struct torch_block *block = torch_block_at(st, index);
-    struct torch_lane *lane = &st->pools.items[block->pool].lanes.items[block->stream];
+    struct torch_lane *lane = &st->lanes.items[block->lane];
     fl_ordered_remove(st->host, &lane->unmapped, block->address, block->segment);
 }
 
@@ -103,11 +105,8 @@ static uint32_t search_lane(const torch *st, const struct torch_request *request
 
 uint32_t torch_find_free(const torch *st, const struct torch_request *request)
 {
-    const struct torch_pool *pool = &st->pools.items[request->pool];
-    if (request->stream >= pool->lanes.count)
-        return FL_NONE;
-    const struct torch_bins *bins = pool->lanes.items[request->stream].bins;
-    return bins != NULL ? search_lane(st, request, bins) : FL_NONE;
+    const struct torch_lane *lane = torch_lane_find(st, request->pool, request->stream);
+    return lane != NULL ? search_lane(st, request, lane->bins) : FL_NONE;
 }
 
 uint32_t torch_take_free(torch *st, const struct torch_request *request)
@@ -123,7 +122,7 @@ uint32_t torch_take_free(torch *st, const struct torch_request *request)
 bool torch_should_split(const torch *st, const struct torch_block *block,
                         const struct torch_request *request)
 {
-    const struct torch_pool *pool = &st->pools.items[block->pool];
+    const struct torch_pool *pool = torch_pool_of(st, block);
     if (pool->owner != FL_NONE && st->privates.items[pool->owner].is_no_split)
         return false;
     uint64_t rest = block->size - request->rounded;
@@ -136,13 +135,13 @@ bool torch_should_split(const torch *st, const struct torch_block *block,
 
 bool torch_list_free(torch *st, uint32_t pool_index)
 {
-    const struct torch_pool *pool = &st->pools.items[pool_index];
     st->scratch.count = 0;
     for (size_t i = 0; i < st->stream_order.count; i++) {
         uint32_t stream = st->stream_order.items[i];
-        if (stream >= pool->lanes.count || pool->lanes.items[stream].bins == NULL)
+        const struct torch_lane *lane = torch_lane_find(st, pool_index, stream);
+        if (lane == NULL)
             continue;
-        const struct torch_bins *bins = pool->lanes.items[stream].bins;
+        const struct torch_bins *bins = lane->bins;
         if (!fl_vector_reserve(st->host, &st->scratch, bins->count, st->error))
             return false;
         uint32_t index = torch_bins_seek(st, bins, 0);
@@ -196,7 +195,7 @@ static void search_account(const torch *st, const struct torch_request *request,
         cause = FL_UNUSABLE_COUNT;
     else if (!torch_is_free(block))
         cause = FL_UNUSABLE_PENDING;
-    else if (block->pool != request->pool)
+    else if (st->lanes.items[block->lane].pool != request->pool)
         cause = FL_UNUSABLE_POOL;
     else if (block->stream != request->stream)
         cause = FL_UNUSABLE_STREAM;

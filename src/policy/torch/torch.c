@@ -51,7 +51,8 @@ static fl_status torch_open(torch *st, const fl_policy_env *env, fl_error *error
             return status;
         torch_set_fraction(st, fraction);
     }
-    if (torch_pool_new(st, true, FL_NONE) == FL_NONE ||
+    st->shown = fl_new(st->host, sizeof *st->shown, error);
+    if (st->shown == NULL || torch_pool_new(st, true, FL_NONE) == FL_NONE ||
         torch_pool_new(st, false, FL_NONE) == FL_NONE)
         return FL_ERR_RESOURCE;
     return FL_OK;
@@ -60,8 +61,6 @@ static fl_status torch_open(torch *st, const fl_policy_env *env, fl_error *error
 static void torch_lane_deinit(const torch *st, struct torch_lane *lane)
 {
     fl_ordered_deinit(st->host, &lane->unmapped);
-    if (lane->bins == NULL)
-        return;
     torch_bins_deinit(st->host, lane->bins);
     fl_delete(st->host, lane->bins, sizeof *lane->bins);
 }
@@ -70,13 +69,11 @@ static void torch_close(torch *st)
 {
     if (st->host == NULL)
         return;
-    for (size_t i = 0; i < st->pools.count; i++) {
-        struct torch_pool *pool = &st->pools.items[i];
-        for (size_t lane = 0; lane < pool->lanes.count; lane++) {
-            torch_lane_deinit(st, &pool->lanes.items[lane]);
-        }
-        fl_vector_deinit(st->host, &pool->lanes);
-    }
+    for (size_t i = 0; i < st->pools.count; i++)
+        fl_vector_deinit(st->host, &st->pools.items[i].lanes);
+    for (size_t i = 0; i < st->lanes.count; i++)
+        torch_lane_deinit(st, &st->lanes.items[i]);
+    fl_vector_deinit(st->host, &st->lanes);
     for (size_t i = 0; i < st->segments.count; i++)
         fl_vector_deinit(st->host, &st->segments.items[i].pages);
     for (size_t i = 0; i < st->queues.count; i++)
@@ -85,6 +82,7 @@ static void torch_close(torch *st)
         hash_order_deinit(st->host, &st->use_sets.items[i].streams);
         hash_order_deinit(st->host, &st->use_sets.items[i].in_capture);
     }
+    fl_delete(st->host, st->shown, sizeof *st->shown);
     hash_order_deinit(st->host, &st->queue_order);
     hash_order_deinit(st->host, &st->freeable);
     hash_order_deinit(st->host, &st->use_on_oom);

@@ -34,6 +34,8 @@ enum {                           /* torch_block.flags */
        BLOCK_HELD = 1 << 4   /* freed; completes when the trace says so */
 };
 
+FL_VECTOR(torch_indices, uint32_t);
+
 /* One cache line. */
 struct torch_block {
     uint64_t address, size;
@@ -52,7 +54,7 @@ struct torch_block {
             uint32_t uses;   /* index of its set of other streams, or FL_NONE */
         };
     };
-    uint32_t segment, pool;
+    uint32_t segment, lane;
     uint16_t stream;
     uint8_t flags;
 };
@@ -66,16 +68,17 @@ struct torch_segment {
     FL_VECTOR(torch_pages, uint64_t) pages; /* handle by slot, as far as any was mapped */
 };
 
-struct torch_lane {          /* free and unmapped blocks of one pool and stream */
-    struct torch_bins *bins; /* made when first needed */
-    fl_ordered unmapped;     /* (address, 0) */
+struct torch_lane { /* free and unmapped blocks of one pool and stream */
+    uint32_t pool;
+    struct torch_bins *bins;
+    fl_ordered unmapped; /* (address, segment) */
 };
 
 struct torch_pool {
     bool is_small;
-    uint32_t owner; /* private pool, or FL_NONE */
-    uint32_t calls; /* searches so far, as far as collection counts them */
-    FL_VECTOR(torch_lanes, struct torch_lane) lanes; /* by dense stream */
+    uint32_t owner;             /* private pool, or FL_NONE */
+    uint32_t calls;             /* searches so far, as far as collection counts them */
+    struct torch_indices lanes; /* by dense stream; FL_NONE: nothing was ever there */
 };
 
 struct torch_private {
@@ -108,7 +111,11 @@ struct torch_uses {
     uint32_t next_unused;
 };
 
-FL_VECTOR(torch_indices, uint32_t);
+/* Statistics of one kind of pool, in the leanest form: what was ever counted up is current + freed,
+ * and "all" is the sum of both kinds but for its peak. */
+struct torch_counts {
+    uint64_t current[FL_STAT_COUNT], peak[FL_STAT_COUNT], freed[FL_STAT_COUNT];
+};
 
 struct fl_policy_state {
     /* Where it runs. */
@@ -130,6 +137,7 @@ struct fl_policy_state {
     uint32_t unused_block;         /* head of the list of unused objects, linked by `next` */
     struct torch_indices block_of; /* by allocation id; FL_NONE: not live */
     FL_VECTOR(torch_segments, struct torch_segment) segments;
+    FL_VECTOR(torch_lanes, struct torch_lane) lanes;
     FL_VECTOR(torch_pools, struct torch_pool) pools; /* 0 small, 1 large, then private pairs */
     struct torch_indices stream_order; /* dense streams by ascending original number */
     uint64_t held;                     /* T: bytes from the device and not returned */
@@ -150,7 +158,10 @@ struct fl_policy_state {
     struct torch_indices deferred; /* blocks freed in a capture that other streams used */
     struct torch_indices waiting;  /* blocks freed and held by the trace, in order */
 
-    fl_stats stats;
+    struct torch_counts counts[2]; /* small pools, large pools */
+    uint64_t peaks[FL_STAT_COUNT]; /* of both together */
+    fl_stats stats;                /* the rest; `stat` is filled in when it is asked for */
+    fl_stats *shown;
     fl_refusal refusal;
     bool has_refusal;
     struct torch_indices scratch;
@@ -181,6 +192,19 @@ struct torch_request {
 static inline struct torch_block *torch_block_at(const torch *st, uint32_t index)
 {
     return &st->blocks.items[index];
+}
+
+static inline struct torch_pool *torch_pool_of(const torch *st, const struct torch_block *block)
+{
+    return &st->pools.items[st->lanes.items[block->lane].pool];
+}
+
+static inline const struct torch_lane *torch_lane_find(const torch *st, uint32_t pool_index,
+                                                       uint32_t stream)
+{
+    const struct torch_pool *pool = &st->pools.items[pool_index];
+    uint32_t lane = stream < pool->lanes.count ? pool->lanes.items[stream] : FL_NONE;
+    return lane != FL_NONE ? &st->lanes.items[lane] : NULL;
 }
 
 static inline bool torch_is_split(const struct torch_block *block)
@@ -221,14 +245,25 @@ static inline void torch_lower_one(fl_stat *stat, uint64_t amount)
 
 static inline void torch_raise(torch *st, fl_stat_kind kind, bool is_small, uint64_t amount)
 {
-    torch_raise_one(&st->stats.stat[kind][FL_STAT_ALL], amount);
-    torch_raise_one(&st->stats.stat[kind][is_small ? FL_STAT_SMALL : FL_STAT_LARGE], amount);
+    struct torch_counts *counts = &st->counts[is_small ? 0 : 1];
+    uint64_t current = counts->current[kind] += amount;
+    if (current > counts->peak[kind])
+        counts->peak[kind] = current;
+    uint64_t all = current + st->counts[is_small ? 1 : 0].current[kind];
+    if (all > st->peaks[kind])
+        st->peaks[kind] = all;
 }
 
 static inline void torch_lower(torch *st, fl_stat_kind kind, bool is_small, uint64_t amount)
 {
-    torch_lower_one(&st->stats.stat[kind][FL_STAT_ALL], amount);
-    torch_lower_one(&st->stats.stat[kind][is_small ? FL_STAT_SMALL : FL_STAT_LARGE], amount);
+    struct torch_counts *counts = &st->counts[is_small ? 0 : 1];
+    counts->current[kind] -= amount;
+    counts->freed[kind] += amount;
+}
+
+static inline uint64_t torch_current(const torch *st, fl_stat_kind kind)
+{
+    return st->counts[0].current[kind] + st->counts[1].current[kind];
 }
 
 /* One single increase or decrease of a net amount. */
@@ -294,7 +329,9 @@ static inline void torch_tell_block(const torch *st, fl_change_kind kind,
 
 /* ---- search.c ------------------------------------------------------------------------------ */
 
-struct torch_lane *torch_lane_at(torch *st, uint32_t pool, uint32_t stream);
+/* The lane of a pool and stream: made if need be (FL_NONE: the host failed), or as it is (FL_NONE:
+ * there is none). */
+uint32_t torch_lane_make(torch *st, uint32_t pool, uint32_t stream);
 bool torch_free_insert(torch *st, uint32_t index);
 void torch_free_remove(torch *st, uint32_t index);
 bool torch_unmapped_insert(torch *st, uint32_t index);

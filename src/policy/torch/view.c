@@ -40,7 +40,7 @@ static fl_block_state view_state(const struct torch_block *block)
 static void view_run(const torch *st, uint32_t head, const fl_walk *walk)
 {
     const struct torch_block *block = torch_block_at(st, head);
-    const struct torch_pool *pool = &st->pools.items[block->pool];
+    const struct torch_pool *pool = torch_pool_of(st, block);
     fl_segment_view run = {
         .segment = block->segment,
         .stream = block->stream,
@@ -85,9 +85,36 @@ fl_status torch_walk(const torch *st, const fl_walk *walk, fl_error *error)
     return status;
 }
 
+static fl_stat view_stat(const struct torch_counts *counts, size_t kind)
+{
+    return (fl_stat){
+        .current = counts->current[kind],
+        .peak = counts->peak[kind],
+        .allocated = counts->current[kind] + counts->freed[kind],
+        .freed = counts->freed[kind],
+    };
+}
+
+static void view_fill_stats(const torch *st)
+{
+    *st->shown = st->stats;
+    for (size_t kind = 0; kind < FL_STAT_COUNT; kind++) {
+        fl_stat *stat = st->shown->stat[kind];
+        stat[FL_STAT_SMALL] = view_stat(&st->counts[0], kind);
+        stat[FL_STAT_LARGE] = view_stat(&st->counts[1], kind);
+        stat[FL_STAT_ALL] = (fl_stat){
+            .current = stat[FL_STAT_SMALL].current + stat[FL_STAT_LARGE].current,
+            .peak = st->peaks[kind],
+            .allocated = stat[FL_STAT_SMALL].allocated + stat[FL_STAT_LARGE].allocated,
+            .freed = stat[FL_STAT_SMALL].freed + stat[FL_STAT_LARGE].freed,
+        };
+    }
+}
+
 void torch_facts(const torch *st, fl_facts *ret_facts)
 {
-    *ret_facts = (fl_facts){.stats = &st->stats, .refusal = st->has_refusal ? &st->refusal : NULL};
+    view_fill_stats(st);
+    *ret_facts = (fl_facts){.stats = st->shown, .refusal = st->has_refusal ? &st->refusal : NULL};
 }
 
 /* ---- check ----------------------------------------------------------------------------------- */
@@ -100,8 +127,6 @@ struct view_sums {
 static bool view_is_free_in(const torch *st, const struct torch_lane *lane, uint32_t index)
 {
     uint64_t size = torch_block_at(st, index)->size;
-    if (lane->bins == NULL)
-        return false;
     uint32_t i = torch_bins_seek(st, lane->bins, size);
     while (i != FL_NONE && i != index && torch_block_at(st, i)->size == size)
         i = torch_bins_next(st, lane->bins, i);
@@ -135,21 +160,18 @@ static const char *view_check_links(const torch *st, uint32_t index,
 static const char *view_check_block(const torch *st, uint32_t index, struct view_sums *sums)
 {
     const struct torch_block *block = torch_block_at(st, index);
-    const struct torch_pool *pool = &st->pools.items[block->pool];
-    if (block->stream >= pool->lanes.count && torch_is_free(block))
-        return "a free block is in no lane";
+    const struct torch_lane *lane = &st->lanes.items[block->lane];
     if (!(block->flags & BLOCK_MAPPED)) {
         sums->unmapped_blocks++;
-        return view_is_unmapped_in(st, &pool->lanes.items[block->stream], index)
+        return view_is_unmapped_in(st, lane, index)
                    ? view_check_links(st, index, block)
                    : "an unmapped range is not in the unmapped set";
     }
     sums->reserved += block->size;
     if (torch_is_free(block)) {
         sums->free_blocks++;
-        return view_is_free_in(st, &pool->lanes.items[block->stream], index)
-                   ? view_check_links(st, index, block)
-                   : "a free block is not in the free set";
+        return view_is_free_in(st, lane, index) ? view_check_links(st, index, block)
+                                                : "a free block is not in the free set";
     }
     sums->active += block->size;
     sums->requested += block->requested;
@@ -162,23 +184,18 @@ static const char *view_check_block(const torch *st, uint32_t index, struct view
 
 static const char *view_check_sums(const torch *st, const struct view_sums *sums)
 {
-    const fl_stat(*stat)[FL_STAT_GROUPS] = st->stats.stat;
     uint64_t free_blocks = 0, unmapped_blocks = 0;
-    for (size_t i = 0; i < st->pools.count; i++) {
-        for (size_t lane = 0; lane < st->pools.items[i].lanes.count; lane++) {
-            const struct torch_lane *here = &st->pools.items[i].lanes.items[lane];
-            free_blocks += here->bins != NULL ? here->bins->count : 0;
-            unmapped_blocks += here->unmapped.count;
-        }
+    for (size_t i = 0; i < st->lanes.count; i++) {
+        free_blocks += st->lanes.items[i].bins->count;
+        unmapped_blocks += st->lanes.items[i].unmapped.count;
     }
     if (free_blocks != sums->free_blocks || unmapped_blocks != sums->unmapped_blocks)
         return "a set holds a block that does not exist";
-    if (sums->reserved != st->held ||
-        sums->reserved != stat[FL_STAT_RESERVED_BYTES][FL_STAT_ALL].current)
+    if (sums->reserved != st->held || sums->reserved != torch_current(st, FL_STAT_RESERVED_BYTES))
         return "reserved bytes do not add up";
-    if (sums->active != stat[FL_STAT_ACTIVE_BYTES][FL_STAT_ALL].current ||
-        sums->requested != stat[FL_STAT_REQUESTED_BYTES][FL_STAT_ALL].current ||
-        sums->allocated != stat[FL_STAT_ALLOCATED_BYTES][FL_STAT_ALL].current)
+    if (sums->active != torch_current(st, FL_STAT_ACTIVE_BYTES) ||
+        sums->requested != torch_current(st, FL_STAT_REQUESTED_BYTES) ||
+        sums->allocated != torch_current(st, FL_STAT_ALLOCATED_BYTES))
         return "bytes in use do not add up";
     return NULL;
 }
