@@ -161,7 +161,7 @@ static size_t utf8_write(uint32_t character, char *bytes)
 bool fl_pickle_op_unicode(fl_pickle *m)
 {
     const char *line;
-    size_t length;
+    size_t length = 0;
     if (!line_take(m, &line, &length))
         return false;
     m->scratch.count = 0;

@@ -2,6 +2,7 @@
 #include "reader/reader.h"
 #include "registry.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define FL_PLUGIN(name) extern const fl_reader_ops fl_reader_##name;
@@ -134,6 +135,7 @@ static fl_status read_input(fl_input *input, const char *path, fl_trace **ret_tr
                                                : reader_by_content(input, &reader, error);
     if (status != FL_OK)
         return status;
+    assert(reader != NULL);
     fl_trace *trace = fl_trace_new(options->host, path, error);
     if (trace == NULL)
         return FL_ERR_RESOURCE;

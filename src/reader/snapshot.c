@@ -108,7 +108,7 @@ fl_status fl_snapshot_frame(void *user, fl_closing *closing, fl_error *error)
     snapshot_reader *reader = user;
     const fl_record *record = closing->record;
     fl_frame_row row;
-    uint64_t line;
+    uint64_t line = 0;
     const fl_value *name = field(record, KEY_NAME), *file = field(record, KEY_FILENAME);
     if (name == NULL || name->tag != FL_TAG_TEXT)
         return field_wrong(name, KEY_NAME, "a text", error);
