@@ -66,7 +66,7 @@ typedef struct fl_refusal {
 } fl_refusal;
 
 typedef struct fl_facts {
-    const fl_stats *stats;     /* NULL: the policy keeps none */
+    const fl_stats *stats;     /* as they are now, until the next call; NULL: none are kept */
     const fl_refusal *refusal; /* NULL: nothing was refused so far */
 } fl_facts;
 
