@@ -41,7 +41,8 @@ typedef struct fl_verdict {
 
 /* Infers what a recorded history does not say (empty_cache, which completions came by
  * synchronising) and keeps it in the trace, so that it can be replayed under other settings.  A
- * script needs nothing.  FL_ERR_UNAVAILABLE: the window is cut. */
+ * script needs nothing.  FL_ERR_UNAVAILABLE: the window is cut, or requests went to private pools,
+ * which a history does not tell. */
 FL_API fl_status fl_rebuild(fl_trace *trace, size_t device, const fl_profile *profile,
                             fl_error *error);
 

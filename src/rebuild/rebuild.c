@@ -376,6 +376,21 @@ static fl_status rebuild_run(struct rebuild *rebuild, fl_error *error)
     return status;
 }
 
+/* Scopes leave no entry of their own, and only some releases name the pool of a request. */
+static bool has_private_pools(const fl_trace *trace, size_t device)
+{
+    const fl_columns *columns = fl_trace_columns(trace, device);
+    for (uint64_t i = 0; columns->pool != NULL && i < columns->count; i++)
+        if (columns->pool[i] != 0 && columns->pool[i] != FL_NONE16)
+            return true;
+    size_t count;
+    const fl_segment_view *segments = fl_trace_final_segments(trace, device, &count);
+    for (size_t i = 0; i < count; i++)
+        if (segments[i].pool != 0)
+            return true;
+    return false;
+}
+
 fl_status fl_rebuild(fl_trace *trace, size_t device, const fl_profile *profile, fl_error *error)
 {
     if (device >= fl_trace_device_count(trace))
@@ -386,6 +401,11 @@ fl_status fl_rebuild(fl_trace *trace, size_t device, const fl_profile *profile, 
     if (!fl_trace_is_complete(trace, device))
         return fl_fail(error, FL_ERR_UNAVAILABLE,
                        "%s: the window is cut: device %zu had memory before its first event",
+                       fl_trace_path(trace), device);
+    if (has_private_pools(trace, device))
+        return fl_fail(error, FL_ERR_UNAVAILABLE,
+                       "%s: device %zu has private pools, and a snapshot does not say which "
+                       "requests went there",
                        fl_trace_path(trace), device);
     mark_frees(trace, device);
     fl_trace_drop_insertions(trace, device, 0);
