@@ -203,8 +203,6 @@ static torch_step expandable_reserve(torch *st, const struct torch_request *requ
     uint64_t page = pool->is_small ? FL_SMALL_SEGMENT : st->settings.large_segment_bytes;
     uint64_t size = fl_round_up(torch_reserve_bytes(st), page);
     uint64_t age = st->segment_age++;
-    if (st->profile->small_range_is_dropped && size < request->rounded)
-        return STEP_NO;
     uint64_t address;
     fl_answer answer = fl_device_reserve(st->device, size, page, request->stream, &address);
     if (answer == FL_ANSWER_ERROR)
@@ -215,6 +213,11 @@ static torch_step expandable_reserve(torch *st, const struct torch_request *requ
                 (unsigned long long)size);
         return STEP_BROKEN;
     }
+    /* It is given back only after the driver has granted it, which moves later ranges on. */
+    if (st->profile->small_range_is_dropped && size < request->rounded)
+        return fl_device_unreserve(st->device, address, size) == FL_ANSWER_OK
+                   ? STEP_NO
+                   : torch_device_broke(st);
     uint32_t segment = torch_segment_new(st, address, size, page, age);
     if (segment == FL_NONE)
         return STEP_BROKEN;
