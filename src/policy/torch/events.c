@@ -39,7 +39,7 @@ void torch_uses_drop(torch *st, uint32_t index)
 
 static bool events_note(torch *st, struct hash_order *set, uint64_t hash, uint32_t stream)
 {
-    return hash_order_get(set, hash) != FL_NONE || hash_order_put(st->host, set, hash, stream) ||
+    return hash_order_has(set, hash, stream) || hash_order_put(st->host, set, hash, stream) ||
            events_fail(st);
 }
 
@@ -69,7 +69,7 @@ static bool events_push(torch *st, uint32_t stream, uint32_t index)
     }
     struct torch_queue *queue = &st->queues.items[stream];
     uint64_t hash = events_stream_hash(st, stream);
-    if (hash_order_get(&st->queue_order, hash) == FL_NONE &&
+    if (!hash_order_has(&st->queue_order, hash, stream) &&
         !hash_order_put(st->host, &st->queue_order, hash, stream))
         return events_fail(st);
     if (!fl_vector_reserve(st->host, &queue->events, 1, st->error))
@@ -108,8 +108,8 @@ static void events_forget_capture(torch *st, struct torch_uses *uses)
 {
     for (uint32_t i = 0; st->profile->capture_uses_forgotten && i < uses->in_capture.length; i++) {
         const struct hash_slot *slot = &uses->in_capture.slots[i];
-        if (slot->value != FL_NONE && hash_order_get(&uses->streams, slot->hash) != FL_NONE)
-            hash_order_erase(&uses->streams, slot->hash);
+        if (slot->value != FL_NONE && hash_order_has(&uses->streams, slot->hash, slot->value))
+            hash_order_erase(&uses->streams, slot->hash, slot->value);
     }
 }
 
@@ -142,7 +142,7 @@ static void events_drop_empty_queue(torch *st, uint32_t stream)
     if (queue->head < queue->events.count)
         return;
     queue->head = queue->events.count = 0;
-    hash_order_erase(&st->queue_order, events_stream_hash(st, stream));
+    hash_order_erase(&st->queue_order, events_stream_hash(st, stream), stream);
 }
 
 bool torch_process_events(torch *st)

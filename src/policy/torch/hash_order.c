@@ -24,22 +24,21 @@ void hash_order_deinit(const fl_host *host, struct hash_order *map)
     *map = (struct hash_order){0};
 }
 
-static uint32_t hash_find(const struct hash_order *map, uint64_t hash)
+static uint32_t hash_find(const struct hash_order *map, uint64_t hash, uint32_t value)
 {
     if (map->capacity == 0)
         return FL_NONE;
     uint32_t slot = hash_home(map, hash);
     uint32_t end = slot + hash_longest_probe(map->capacity);
     for (; slot < end && map->slots[slot].value != FL_NONE; slot++)
-        if (map->slots[slot].hash == hash)
+        if (map->slots[slot].value == value)
             return slot;
     return FL_NONE;
 }
 
-uint32_t hash_order_get(const struct hash_order *map, uint64_t hash)
+bool hash_order_has(const struct hash_order *map, uint64_t hash, uint32_t value)
 {
-    uint32_t slot = hash_find(map, hash);
-    return slot == FL_NONE ? FL_NONE : map->slots[slot].value;
+    return hash_find(map, hash, value) != FL_NONE;
 }
 
 /* Robin Hood insertion.  False with the entry left over in *entry where the probe got too long. */
@@ -114,9 +113,9 @@ bool hash_order_put(const fl_host *host, struct hash_order *map, uint64_t hash, 
     return hash_rehash(host, map, map->capacity * 2, &entry);
 }
 
-void hash_order_erase(struct hash_order *map, uint64_t hash)
+void hash_order_erase(struct hash_order *map, uint64_t hash, uint32_t value)
 {
-    uint32_t slot = hash_find(map, hash);
+    uint32_t slot = hash_find(map, hash, value);
     map->count--;
     for (; slot + 1 < map->length; slot++) {
         const struct hash_slot *next = &map->slots[slot + 1];

@@ -20,22 +20,26 @@ struct hash_order {
     uint32_t count, capacity, length; /* length = capacity + longest probe */
 };
 
-/* What the released hash functions make of a stream on device 0, and of a pool (0,N). */
+/* What the released hash functions make of a stream on device 0, and of a pool. */
 static inline uint64_t hash_of_stream(uint64_t stream)
 {
     return UINT64_C(1) << 56 | (stream & ((UINT64_C(1) << 48) - 1));
 }
+static inline uint64_t hash_of_pool(uint64_t first, uint64_t second)
+{
+    return first != 0 ? first : second;
+}
 
 void hash_order_deinit(const fl_host *host, struct hash_order *map);
 
-/* FL_NONE where the hash is not in the map. */
-uint32_t hash_order_get(const struct hash_order *map, uint64_t hash);
+/* Is the value in the map?  `hash` is always the value's own; other values may share it. */
+bool hash_order_has(const struct hash_order *map, uint64_t hash, uint32_t value);
 
-/* Adds a hash that is not in the map; false if the host has no memory or too many hashes agree. */
+/* Adds a value that is not in the map; false if the host has no memory or too many hashes agree. */
 bool hash_order_put(const fl_host *host, struct hash_order *map, uint64_t hash, uint32_t value);
 
-/* Takes out a hash that is in the map. */
-void hash_order_erase(struct hash_order *map, uint64_t hash);
+/* Takes out a value that is in the map. */
+void hash_order_erase(struct hash_order *map, uint64_t hash, uint32_t value);
 
 /* Values in order of iteration, into `ret_values` which has room for `map->count`. */
 void hash_order_list(const struct hash_order *map, uint32_t *ret_values);

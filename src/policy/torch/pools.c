@@ -11,9 +11,8 @@ uint32_t torch_pool_new(torch *st, bool is_small, uint32_t owner)
 
 uint64_t torch_pool_hash(const torch *st, uint32_t pool)
 {
-    /* Of pairs (K,N) only (0,N) was measured; K keeps the others apart. */
     const fl_pool_name *name = &st->names->pools[pool];
-    return name->second + name->first * 0x100000000u;
+    return hash_of_pool(name->first, name->second);
 }
 
 uint32_t torch_pool_for(const torch *st, uint64_t rounded, uint32_t stream)
@@ -100,7 +99,7 @@ torch_step torch_scope_begin(torch *st, const fl_op *op)
         st->privates.items[pools_private_of(st, op->pool)].is_no_split = true;
     uint64_t hash = torch_pool_hash(st, op->pool);
     if ((op->flags & FL_OP_USE_ON_OOM) && st->profile->use_on_oom != FL_USE_ON_OOM_NEVER &&
-        hash_order_get(&st->use_on_oom, hash) == FL_NONE &&
+        !hash_order_has(&st->use_on_oom, hash, op->pool) &&
         !hash_order_put(st->host, &st->use_on_oom, hash, op->pool))
         return STEP_BROKEN;
     return STEP_YES;
@@ -129,7 +128,7 @@ torch_step torch_pool_release(torch *st, uint32_t pool)
         return STEP_YES;
     owner->is_no_split = false;
     uint64_t hash = torch_pool_hash(st, pool);
-    return hash_order_get(&st->freeable, hash) != FL_NONE ||
+    return hash_order_has(&st->freeable, hash, pool) ||
                    hash_order_put(st->host, &st->freeable, hash, pool)
                ? STEP_YES
                : STEP_BROKEN;

@@ -211,7 +211,7 @@ static torch_step release_private(torch *st, uint32_t index)
     struct torch_private *owner = &st->privates.items[index];
     if (step != STEP_YES || owner->device_allocs != 0)
         return step;
-    hash_order_erase(&st->freeable, torch_pool_hash(st, owner->name));
+    hash_order_erase(&st->freeable, torch_pool_hash(st, owner->name), owner->name);
     st->private_of.items[owner->name] = FL_NONE;
     return STEP_YES;
 }

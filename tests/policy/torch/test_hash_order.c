@@ -14,7 +14,7 @@ static void expect_streams(const int *script, size_t count, const uint32_t *orde
     uint32_t values[MOST];
     for (size_t i = 0; i < count; i++) {
         if (script[i] < 0)
-            hash_order_erase(&map, hash_of_stream((uint64_t)-script[i]));
+            hash_order_erase(&map, hash_of_stream((uint64_t)-script[i]), (uint32_t)-script[i]);
         else
             assert_true(hash_order_put(fl_host_default(), &map, hash_of_stream((uint64_t)script[i]),
                                        (uint32_t)script[i]));
@@ -73,14 +73,15 @@ static void too_long_a_probe_doubles_a_table_that_is_not_half_full(void **state)
     EXPECT_STREAMS(put, order);
 }
 
-static void pools_are_hashed_by_their_number(void **state)
+static void pools_are_hashed_by_the_first_number_that_is_not_0(void **state)
 {
     (void)state;
     static const uint32_t put[] = {5, 3, 1, 2, 4, 9}, order[] = {5, 2, 4, 9, 1, 3};
     struct hash_order map = {0};
     uint32_t values[COUNT_OF(order)];
     for (size_t i = 0; i < COUNT_OF(put); i++)
-        assert_true(hash_order_put(fl_host_default(), &map, put[i], put[i]));
+        assert_true(hash_order_put(fl_host_default(), &map,
+                                   hash_of_pool(i % 2 ? put[i] : 0, put[i] + i % 2), put[i]));
     hash_order_list(&map, values);
     assert_memory_equal(values, order, sizeof order);
     hash_order_deinit(fl_host_default(), &map);
@@ -98,9 +99,9 @@ static void what_was_put_is_found_until_it_is_erased(void **state)
         noise ^= noise << 13, noise ^= noise >> 7, noise ^= noise << 17;
         uint32_t key = (uint32_t)(noise % KEYS);
         uint64_t hash = hash_of_stream(key * 16);
-        assert_int_equal(hash_order_get(&map, hash), is_in[key] ? key : FL_NONE);
+        assert_int_equal(hash_order_has(&map, hash, key), is_in[key]);
         if (is_in[key])
-            hash_order_erase(&map, hash);
+            hash_order_erase(&map, hash, key);
         else
             assert_true(hash_order_put(fl_host_default(), &map, hash, key));
         count += is_in[key] ? -1u : 1u;
@@ -119,7 +120,22 @@ static void only_so_many_equal_hashes_have_room(void **state)
     while (fits && count < MOST)
         fits = hash_order_put(fl_host_default(), &map, 7, count++);
     assert_false(fits);
-    assert_int_equal(hash_order_get(&map, 7), 0);
+    assert_true(hash_order_has(&map, 7, 0));
+    hash_order_deinit(fl_host_default(), &map);
+}
+
+static void two_values_of_one_hash_are_told_apart(void **state)
+{
+    (void)state;
+    struct hash_order map = {0};
+    uint64_t hash = hash_of_pool(3, 0);
+    assert_int_equal(hash_of_pool(0, 3), hash);
+    assert_true(hash_order_put(fl_host_default(), &map, hash, 1));
+    assert_false(hash_order_has(&map, hash, 2));
+    assert_true(hash_order_put(fl_host_default(), &map, hash, 2));
+    hash_order_erase(&map, hash, 1);
+    assert_false(hash_order_has(&map, hash, 1));
+    assert_true(hash_order_has(&map, hash, 2));
     hash_order_deinit(fl_host_default(), &map);
 }
 
@@ -151,9 +167,10 @@ int main(void)
         cmocka_unit_test(a_table_that_grew_does_not_shrink_again),
         cmocka_unit_test(twenty_streams_grow_the_table_to_64_slots),
         cmocka_unit_test(too_long_a_probe_doubles_a_table_that_is_not_half_full),
-        cmocka_unit_test(pools_are_hashed_by_their_number),
+        cmocka_unit_test(pools_are_hashed_by_the_first_number_that_is_not_0),
         cmocka_unit_test(what_was_put_is_found_until_it_is_erased),
         cmocka_unit_test(only_so_many_equal_hashes_have_room),
+        cmocka_unit_test(two_values_of_one_hash_are_told_apart),
         cmocka_unit_test(a_host_without_memory_leaves_the_map_as_it_was),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
