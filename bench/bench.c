@@ -49,6 +49,7 @@ static int replay(const char *what, const fl_trace *trace)
         .fraction = -1,
         .capacity_bytes = FL_UNLIMITED,
         .on_oom = FL_ON_OOM_SKIP,
+        .is_lean = true,
     };
     fl_error error = {0};
     fl_replay *run = NULL;

@@ -22,7 +22,8 @@ enum {                           /* fl_policy_ops.capabilities */
        FL_CAN_STREAMS = 1 << 0,  /* keeps streams apart; record_stream delays frees */
        FL_CAN_POOLS = 1 << 1,    /* scopes and private pools */
        FL_NEEDS_FUTURE = 1 << 2, /* wants the whole trace before the first op */
-       FL_CAN_SETTINGS = 1 << 3  /* takes a release and a settings text */
+       FL_CAN_SETTINGS = 1 << 3, /* takes a release and a settings text */
+       FL_KEEPS_STATS = 1 << 4   /* facts tell PyTorch's statistics */
 };
 
 /* What a policy is given when it opens.  Everything outlives the policy. */

@@ -111,7 +111,7 @@ static fl_status open_policy(fl_replay *replay, fl_error *error)
     fl_policy_env env = {
         .host = replay->host,
         .device = replay->device,
-        .sink = &replay->sink,
+        .sink = fl_replay_is_lean(replay) ? NULL : &replay->sink,
         .oracle = &replay->oracle,
         .names = fl_trace_names(replay->trace),
         .params = replay->policy_params,
@@ -263,6 +263,18 @@ static uint64_t count_calls(const fl_device_info *info, fl_call call)
     return count;
 }
 
+/* The policy's own statistics instead of what the changes add up to. */
+static void take_totals(const fl_stats *stats, fl_replay_summary *summary)
+{
+    const fl_stat *requested = &stats->stat[FL_STAT_REQUESTED_BYTES][FL_STAT_ALL];
+    const fl_stat *allocated = &stats->stat[FL_STAT_ALLOCATED_BYTES][FL_STAT_ALL];
+    const fl_stat *active = &stats->stat[FL_STAT_ACTIVE_BYTES][FL_STAT_ALL];
+    const fl_stat *reserved = &stats->stat[FL_STAT_RESERVED_BYTES][FL_STAT_ALL];
+    summary->peak = (fl_totals){requested->peak, allocated->peak, active->peak, reserved->peak};
+    summary->end =
+        (fl_totals){requested->current, allocated->current, active->current, reserved->current};
+}
+
 void fl_replay_get_summary(const fl_replay *replay, fl_replay_summary *ret_summary)
 {
     const fl_device_info *info = fl_device_get_info(replay->device);
@@ -288,6 +300,8 @@ void fl_replay_get_summary(const fl_replay *replay, fl_replay_summary *ret_summa
     ret_summary->has_stats = facts.stats != NULL;
     if (facts.stats != NULL)
         ret_summary->stats = *facts.stats;
+    if (facts.stats != NULL && fl_replay_is_lean(replay))
+        take_totals(facts.stats, ret_summary);
 }
 
 const fl_device_info *fl_replay_get_device_info(const fl_replay *replay)

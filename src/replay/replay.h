@@ -61,6 +61,12 @@ struct fl_replay {
     fl_error change_error;           /* there was no room to keep one */
 };
 
+static inline bool fl_replay_is_lean(const fl_replay *replay)
+{
+    return replay->options.is_lean && replay->options.watch == NULL &&
+           (replay->policy->capabilities & FL_KEEPS_STATS) != 0;
+}
+
 /* The sink that a policy writes to; counts, and keeps the changes where somebody watches. */
 void fl_replay_take_change(void *user, const fl_change *change);
 

@@ -134,6 +134,34 @@ static void stepping_comes_to_the_same_as_running(void **state)
     fl_trace_free(trace);
 }
 
+static void a_lean_replay_counts_the_same_but_for_the_events_of_peaks(void **state)
+{
+    (void)state;
+    fl_trace *trace = read_script("a 1 1\na 2 2MiB\na 3 30MiB\nr 2 64\np\nf 2\nf 3\ne\na 4 700MiB\n"
+                                  "f 1\na 5 900MiB\nc\na 6 5MiB\n");
+    static const char *const policies[] = {"torch", "passthrough"};
+    for (size_t i = 0; i < 2; i++) {
+        fl_replay_options options = plain_options();
+        options.policy = fl_policy_find(policies[i]);
+        fl_replay_summary summaries[2];
+        for (int lean = 0; lean < 2; lean++) {
+            options.is_lean = lean == 1;
+            fl_replay *replay;
+            assert_int_equal(fl_replay_open(trace, &options, &replay, NULL), FL_OK);
+            assert_int_equal(fl_replay_run(replay, NULL), FL_OK);
+            fl_replay_get_summary(replay, &summaries[lean]);
+            fl_replay_close(replay);
+        }
+        assert_true(summaries[0].peak_reserved_event > 0);
+        if (i == 0)
+            assert_int_equal(summaries[1].peak_reserved_event, 0);
+        summaries[1].peak_reserved_event = summaries[0].peak_reserved_event;
+        summaries[1].peak_allocated_event = summaries[0].peak_allocated_event;
+        assert_memory_equal(&summaries[0], &summaries[1], sizeof summaries[0]);
+    }
+    fl_trace_free(trace);
+}
+
 static void a_refusal_says_what_was_asked_and_what_was_there(void **state)
 {
     (void)state;
@@ -240,6 +268,7 @@ int main(void)
         cmocka_unit_test(settings_are_judged_by_the_release),
         cmocka_unit_test(plugins_say_which_options_they_know),
         cmocka_unit_test(stepping_comes_to_the_same_as_running),
+        cmocka_unit_test(a_lean_replay_counts_the_same_but_for_the_events_of_peaks),
         cmocka_unit_test(a_refusal_says_what_was_asked_and_what_was_there),
         cmocka_unit_test(progress_is_told_and_can_stop_a_long_replay),
         cmocka_unit_test(a_policy_that_cannot_show_itself_says_so),

@@ -284,7 +284,7 @@ static fl_status torch_control(torch *st, const fl_op *op, fl_result *ret_result
 const fl_policy_ops fl_policy_torch = {
     .name = "torch",
     .summary = "PyTorch's caching allocator, as each release has it",
-    .capabilities = FL_CAN_STREAMS | FL_CAN_POOLS | FL_CAN_SETTINGS,
+    .capabilities = FL_CAN_STREAMS | FL_CAN_POOLS | FL_CAN_SETTINGS | FL_KEEPS_STATS,
     .state_size = sizeof(torch),
     .open = torch_open,
     .alloc = torch_alloc,
