@@ -76,6 +76,8 @@ static bool pickle_ready(fl_pickle *m)
  * are run here, as long as no end is near. */
 static void pickle_run_simple(fl_pickle *m)
 {
+    if (m->stack.items == NULL)
+        return; /* before the first value */
     const uint8_t *at = m->input->at;
     fl_value *to = m->stack.items + m->stack.count;
     const fl_value *full = m->stack.items + m->stack.capacity;
