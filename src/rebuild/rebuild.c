@@ -336,14 +336,41 @@ static bool has_open_burst(const fl_columns *columns)
     return false;
 }
 
+/* The settings that a file tells are part of it: what a release refuses it cannot have run under.
+ */
+static fl_status check_conf(const fl_trace *trace, const fl_profile *profile, fl_error *error)
+{
+    const char *conf = fl_trace_conf(trace);
+    if (conf == NULL)
+        return FL_OK;
+    if (profile == NULL)
+        profile = fl_profile_newest();
+    fl_settings settings;
+    fl_settings_default(profile, &settings);
+    fl_error refusal = {0};
+    fl_status status = fl_settings_parse(profile, conf, &settings, &refusal);
+    if (status == FL_OK)
+        return FL_OK;
+    if (status == FL_ERR_USAGE)
+        status = FL_ERR_INPUT;
+    fl_fail(error, status, "%s: PyTorch %s: %s", fl_trace_path(trace), fl_profile_release(profile),
+            refusal.text);
+    if (refusal.hint[0] != '\0')
+        fl_hint(error, "%s", refusal.hint);
+    return status;
+}
+
 fl_status fl_record_options(const fl_trace *trace, size_t device, const fl_profile *profile,
                             const fl_host *host, fl_replay_options *ret_options, fl_error *error)
 {
     const fl_device_ops *recorded = fl_device_find("recorded");
     if (recorded == NULL)
         return fl_fail(error, FL_ERR_UNAVAILABLE, "this build has no device 'recorded'");
+    fl_status status = check_conf(trace, profile, error);
+    if (status != FL_OK)
+        return status;
     uint64_t total;
-    fl_status status = fl_card_estimate(host, fl_trace_columns(trace, device), &total, error);
+    status = fl_card_estimate(host, fl_trace_columns(trace, device), &total, error);
     if (status != FL_OK)
         return status;
     *ret_options = (fl_replay_options){

@@ -1,8 +1,11 @@
 /* Replays a history over its own record and gives a verdict. */
+#include "base/memory.h"
 #include "rebuild/compare.h"
 #include "rebuild/explain.h"
 #include "rebuild/rebuild.h"
 #include "replay/replay.h"
+
+#include <inttypes.h>
 
 struct verify {
     fl_trace *trace;
@@ -79,6 +82,40 @@ static void fill_verdict(struct verify *verify)
     count_inferred(verify);
 }
 
+/* A free repeats what its request asked for.  Another size is no decision that could differ, but a
+ * record that contradicts itself.  `asked` has room for `count` numbers. */
+static fl_status check_frees(const fl_trace *trace, const fl_columns *columns, uint64_t *asked,
+                             uint32_t count, fl_error *error)
+{
+    for (uint64_t i = 0; i < columns->count; i++) {
+        uint8_t kind = columns->kind[i];
+        uint32_t id = columns->id[i];
+        if (id >= count)
+            continue;
+        if (kind == FL_OP_ALLOC)
+            asked[id] = columns->size[i];
+        bool is_free = kind == FL_OP_FREE || kind == FL_OP_FREE_DONE;
+        if (is_free && columns->size[i] != asked[id])
+            return fl_fail(error, FL_ERR_INPUT,
+                           "%s: event %" PRIu64 ": free of %" PRIu64 " bytes, where %" PRIu64
+                           " were asked for",
+                           fl_trace_path(trace), i, columns->size[i], asked[id]);
+    }
+    return FL_OK;
+}
+
+static fl_status check_record(const fl_trace *trace, size_t device, const fl_host *host,
+                              fl_error *error)
+{
+    uint32_t count = fl_trace_alloc_count(trace, device);
+    uint64_t *asked = fl_new(host, count * sizeof *asked, error);
+    if (asked == NULL)
+        return FL_ERR_RESOURCE;
+    fl_status status = check_frees(trace, fl_trace_columns(trace, device), asked, count, error);
+    fl_delete(host, asked, count * sizeof *asked);
+    return status;
+}
+
 static fl_status verify_run(struct verify *verify, const fl_host *host, fl_error *error)
 {
     fl_status status = fl_record_options(verify->trace, verify->device, verify->profile, host,
@@ -103,11 +140,15 @@ fl_status fl_verify(fl_trace *trace, size_t device, const fl_profile *profile, c
     if (fl_trace_format(trace) == FL_FORMAT_SCRIPT)
         return fl_fail(error, FL_ERR_USAGE, "%s: a script records no decisions to compare with",
                        fl_trace_path(trace));
+    if (host == NULL)
+        host = fl_host_default();
     fl_status status = fl_rebuild(trace, device, profile, error);
+    if (status == FL_OK)
+        status = check_record(trace, device, host, error);
     if (status != FL_OK)
         return status;
     struct verify verify = {.trace = trace, .device = device, .profile = profile};
-    status = verify_run(&verify, host != NULL ? host : fl_host_default(), error);
+    status = verify_run(&verify, host, error);
     if (status == FL_OK)
         *ret_verdict = verify.verdict;
     return status;

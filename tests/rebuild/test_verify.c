@@ -521,9 +521,28 @@ static void settings_that_the_release_refuses_are_said(void **state)
     fl_trace_intern_text(run.trace, "max_split_size_mb:1", 19, &run.trace->conf, NULL);
     fl_verdict verdict;
     fl_error error = {0};
-    assert_int_equal(fl_verify(run.trace, 0, NULL, NULL, &verdict, &error), FL_ERR_USAGE);
-    assert_string_equal(error.text,
-                        "CachingAllocator option max_split_size_mb too small, must be > 20");
+    assert_int_equal(fl_verify(run.trace, 0, NULL, NULL, &verdict, &error), FL_ERR_INPUT);
+    assert_string_equal(error.text, "rich: PyTorch 2.9.1: CachingAllocator option "
+                                    "max_split_size_mb too small, must be > 20");
+    recording_free(&run);
+}
+
+static void a_free_of_another_size_than_was_asked_for_is_refused(void **state)
+{
+    (void)state;
+    recording run;
+    const fl_columns *columns = record_rich(&run, rich);
+    for (uint64_t i = 0; i < columns->count; i++) {
+        if (columns->kind[i] != FL_OP_FREE && columns->kind[i] != FL_OP_FREE_DONE)
+            continue;
+        columns->size[i]++;
+        fl_verdict verdict;
+        fl_error error = {0};
+        assert_int_equal(fl_verify(run.trace, 0, NULL, NULL, &verdict, &error), FL_ERR_INPUT);
+        assert_non_null(strstr(error.text, "were asked for"));
+        columns->size[i]--;
+    }
+    assert_all_equal(run.trace, "rich");
     recording_free(&run);
 }
 
@@ -562,6 +581,7 @@ int main(void)
         cmocka_unit_test(without_a_final_state_there_is_none_to_compare),
         cmocka_unit_test(a_script_has_nothing_to_verify),
         cmocka_unit_test(settings_that_the_release_refuses_are_said),
+        cmocka_unit_test(a_free_of_another_size_than_was_asked_for_is_refused),
         cmocka_unit_test(every_failure_of_the_host_ends_the_verification),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
