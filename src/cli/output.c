@@ -37,6 +37,7 @@ void fl_output_catch_signals(void)
         sigemptyset(&action.sa_mask);
         sigaction(numbers[i], &action, NULL);
     }
+    signal(SIGXFSZ, SIG_IGN); /* a file beyond the limit is a write that fails */
 }
 
 static fl_status output_fail(const char *path, const char *what, fl_error *error)

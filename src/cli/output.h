@@ -35,7 +35,7 @@ bool fl_output_write(void *user, const char *data, size_t size);
 fl_status fl_output_fail(const fl_output *output, fl_error *error);
 
 /* From now on SIGINT, SIGTERM and SIGHUP take an unfinished file away before they end the process
- * as they always do. */
+ * as they always do, and a file beyond the size that the shell allows is a failure to write. */
 void fl_output_catch_signals(void);
 
 #endif

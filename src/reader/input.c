@@ -80,6 +80,13 @@ static fl_status content_open(fl_input *input, fl_error *error)
     return input->buffer != NULL ? FL_OK : FL_ERR_RESOURCE;
 }
 
+static fl_status input_fail_open(const char *path, fl_error *error)
+{
+    bool is_host = errno == EMFILE || errno == ENFILE || errno == ENOMEM;
+    return fl_fail(error, is_host ? FL_ERR_RESOURCE : FL_ERR_INPUT, "%s: cannot be opened: %s",
+                   path, strerror(errno));
+}
+
 fl_status fl_input_open_file(fl_input *input, const char *path, const fl_read_options *options,
                              fl_error *error)
 {
@@ -87,7 +94,7 @@ fl_status fl_input_open_file(fl_input *input, const char *path, const fl_read_op
     *input = (fl_input){.name = is_standard ? "standard input" : path, .options = options};
     input->file = is_standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (input->file < 0)
-        return fl_fail(error, FL_ERR_INPUT, "%s: cannot be opened: %s", path, strerror(errno));
+        return input_fail_open(path, error);
     struct stat stat;
     if (fstat(input->file, &stat) == 0 && S_ISREG(stat.st_mode) && stat.st_size > 0)
         input->packed.size = (uint64_t)stat.st_size;

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -162,6 +163,35 @@ static void a_signal_leaves_the_older_result_and_ends_us_as_ever(void **state)
     }
 }
 
+static int write_beyond_the_limit(void)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        fl_output output;
+        fl_error error = {0};
+        struct rlimit limit = {4096, 4096};
+        static char much[65536];
+        fl_output_catch_signals();
+        if (fl_output_open(&output, "result", NULL) != FL_OK ||
+            setrlimit(RLIMIT_FSIZE, &limit) != 0)
+            _exit(99);
+        fl_output_write(&output, much, sizeof much);
+        _exit(fl_output_commit(&output, &error));
+    }
+    int status;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void a_limit_on_file_sizes_is_a_failure_to_write(void **state)
+{
+    (void)state;
+    write_file("result", "old\n");
+    assert_int_equal(write_beyond_the_limit(), FL_ERR_OUTPUT);
+    assert_holds("result", "old\n");
+    assert_int_equal(count_files(), 1);
+}
+
 static void a_signal_that_is_ignored_stays_ignored(void **state)
 {
     (void)state;
@@ -181,6 +211,7 @@ int main(void)
         IN_FOLDER(a_device_is_written_directly_and_told_when_full),
         IN_FOLDER(a_place_that_is_not_there_is_told_at_once),
         IN_FOLDER(a_signal_leaves_the_older_result_and_ends_us_as_ever),
+        IN_FOLDER(a_limit_on_file_sizes_is_a_failure_to_write),
         IN_FOLDER(a_signal_that_is_ignored_stays_ignored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

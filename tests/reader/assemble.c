@@ -22,7 +22,7 @@ static void put_number(pickle_bytes *pickle, unsigned instruction, uint64_t numb
 {
     put_byte(pickle, instruction);
     for (size_t i = 0; i < size; i++)
-        put_byte(pickle, (unsigned)(number >> (8 * i)) & 0xFF);
+        put_byte(pickle, i < sizeof number ? (unsigned)(number >> (8 * i)) & 0xFF : 0);
 }
 
 void assemble_begin(pickle_bytes *pickle)

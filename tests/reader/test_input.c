@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* A file of `size` bytes in the folder of temporary files; to be removed by the caller. */
@@ -94,6 +95,21 @@ static void files_that_cannot_be_read_are_named(void **state)
     assert_string_equal(error.text, "tests: cannot be read: Is a directory");
 }
 
+static void without_a_free_file_handle_the_host_is_to_blame(void **state)
+{
+    (void)state;
+    fl_read_options options = options_with_host();
+    fl_input input;
+    fl_error error = {0};
+    struct rlimit old;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+    struct rlimit none = {0, old.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    fl_status status = fl_input_open_file(&input, "tests/data/README.md", &options, &error);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+    assert_int_equal(status, FL_ERR_RESOURCE);
+}
+
 static void memory_is_read_in_place(void **state)
 {
     (void)state;
@@ -159,6 +175,7 @@ int main(void)
         cmocka_unit_test(a_file_is_read_to_its_end_in_any_steps),
         cmocka_unit_test(standard_input_is_a_dash),
         cmocka_unit_test(files_that_cannot_be_read_are_named),
+        cmocka_unit_test(without_a_free_file_handle_the_host_is_to_blame),
         cmocka_unit_test(memory_is_read_in_place),
         cmocka_unit_test(progress_is_told_and_may_stop_the_reading),
     };
