@@ -12,6 +12,8 @@ static torch_step release_block(torch *st, uint32_t index)
         return torch_forbid(st, "an expandable block cannot be released as a segment");
     if (torch_is_split(block))
         return torch_forbid(st, "a split block cannot be released as a segment");
+    if (block->flags & BLOCK_LOST)
+        return torch_forbid(st, "the driver is given a segment that went back already");
     fl_change change = {
         .kind = FL_CHANGE_RELEASE,
         .cause = (uint8_t)st->cause,
@@ -30,8 +32,11 @@ static torch_step release_block(torch *st, uint32_t index)
     st->held -= block->size;
     if (pool->owner != FL_NONE) {
         struct torch_private *owner = &st->privates.items[pool->owner];
-        if (owner->device_allocs <= 0)
+        if (owner->device_allocs <= 0) {
+            block->flags |= BLOCK_LOST;
+            st->lost += block->size;
             return torch_forbid(st, "a private pool's allocation count is not above zero");
+        }
         owner->device_allocs--;
     }
     torch_lower(st, FL_STAT_SEGMENT, pool->is_small, 1);

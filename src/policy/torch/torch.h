@@ -31,6 +31,7 @@ enum {                           /* torch_block.flags */
        BLOCK_FREE =
            1 << 3, /* in no use and no event outstanding: in the free or the unmapped set */
        BLOCK_SMALL = 1 << 5, /* of a small pool */
+       BLOCK_LOST = 1 << 6,  /* its segment went back, but an assertion kept the block (22.9) */
        BLOCK_HELD = 1 << 4   /* freed; completes when the trace says so */
 };
 
@@ -141,6 +142,7 @@ struct fl_policy_state {
     FL_VECTOR(torch_pools, struct torch_pool) pools; /* 0 small, 1 large, then private pairs */
     struct torch_indices stream_order; /* dense streams by ascending original number */
     uint64_t held;                     /* T: bytes from the device and not returned */
+    uint64_t lost;                     /* bytes in BLOCK_LOST blocks */
     uint64_t block_age, segment_age;
 
     /* Private pools (12). */

@@ -191,7 +191,8 @@ static const char *view_check_sums(const torch *st, const struct view_sums *sums
     }
     if (free_blocks != sums->free_blocks || unmapped_blocks != sums->unmapped_blocks)
         return "a set holds a block that does not exist";
-    if (sums->reserved != st->held || sums->reserved != torch_current(st, FL_STAT_RESERVED_BYTES))
+    if (sums->reserved != st->held + st->lost ||
+        sums->reserved != torch_current(st, FL_STAT_RESERVED_BYTES))
         return "reserved bytes do not add up";
     if (sums->active != torch_current(st, FL_STAT_ACTIVE_BYTES) ||
         sums->requested != torch_current(st, FL_STAT_REQUESTED_BYTES) ||

@@ -296,6 +296,21 @@ static void empty_cache_of_one_pool_releases_it_if_it_is_freeable(void **state)
     heap_close(h);
 }
 
+/* 22.9: the count of a private pool is no true one, so that its last segment may go back to the
+ * driver while an assertion keeps the block; from there on only what cannot hurt is done. */
+static void a_segment_given_back_under_a_failing_assertion_is_not_given_back_again(void **state)
+{
+    (void)state;
+    heap *h = heap_open((heap_conf){.capacity = MIB(300), .expandable = true});
+    heap_does(h, "b 1; a 1 100MiB; f 1; a 2 20MiB; a 3 20MiB; a 4 20MiB; a 5 20MiB; a 6 20MiB");
+    heap_does(h, "expandable off; a 7 20MiB; q 1; f 2; f 4; f 6; x 1");
+    heap_does(h, "e");
+    heap_does(h, "f 7");
+    heap_shows(h, "e", "- 1 20MiB trim; E");
+    heap_shows(h, "e", "E");
+    heap_close(h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -321,6 +336,7 @@ int main(void)
         cmocka_unit_test(empty_cache_in_a_scope_is_refused_then_spares_the_default_then_does_all),
         cmocka_unit_test(a_capture_keeps_empty_cache_from_the_default_pools),
         cmocka_unit_test(empty_cache_of_one_pool_releases_it_if_it_is_freeable),
+        cmocka_unit_test(a_segment_given_back_under_a_failing_assertion_is_not_given_back_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
