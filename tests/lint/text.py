@@ -5,7 +5,7 @@ import tree
 FREE_TABS = (".tsv",)
 TEXTS = tree.files(
     "*.md", "lab", "meson*", ".clang-*", "docs/**/*", "src/**/*.*", "include/**/*.h",
-    "tests/**/*.[chp]*", "tests/**/*.build", "tests/**/*.tsv", "bench/**/*.*", "traces/*.md",
+    "tests/**/*.[chp]*", "tests/**/*.build", "tests/**/*.tsv", "traces/*.md",
 )
 
 

@@ -27,7 +27,7 @@ def sources():
 
 
 def all_code():
-    return sources() + files("tests/**/*.[ch]", "bench/**/*.[ch]")
+    return sources() + files("tests/**/*.[ch]")
 
 
 def read(path):
