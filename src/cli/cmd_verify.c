@@ -202,8 +202,11 @@ static void emit_verdict(fl_emit *emit, const fl_verdict *verdict, size_t device
     emit_profiles(emit, verdict);
     fl_emit_pair(emit, "complete", NULL, fl_emit_bool(verdict->is_complete));
     fl_emit_for(emit, FL_EMIT_FOR_PROGRAMS);
-    /* A complete window determines everything, so nothing is excused and there are no reasons. */
+    /* In a complete window nothing but the end of a cut file leaves anything undetermined. */
     fl_emit_object_begin(emit, "excused_by_reason", NULL);
+    uint64_t excused = sum_excused(verdict);
+    if (excused > 0)
+        fl_emit_pair(emit, "cut_off", NULL, fl_emit_count(excused));
     fl_emit_object_end(emit);
     emit_difference(emit, verdict, device);
     fl_emit_for(emit, audience);

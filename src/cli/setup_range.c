@@ -109,7 +109,7 @@ fl_status fl_setup_range_from_trace(const fl_session *session, const fl_trace *t
                                     fl_setup *setup, fl_error *error)
 {
     size_t device = setup->trace_device;
-    uint64_t count = fl_trace_event_count(trace, device), first, end;
+    uint64_t count = fl_trace_event_count(trace, device), first = 0, end = count;
     if (!setup->range[0].is_given && !setup->range[1].is_given)
         return FL_OK;
     fl_status status = resolve_end(trace, device, &setup->range[0], 0, &first, error);

@@ -50,6 +50,10 @@ void fl_compare_view(fl_compare *compare, const fl_view *view);
 /* Counts recorded segment events before `event` that no op brought. */
 void fl_compare_catch_up(fl_compare *compare, uint64_t event);
 
+/* Counts the recorded segment events that are left as excused: the op they belong to was cut off
+ * with the end of the file. */
+void fl_compare_excuse_rest(fl_compare *compare);
+
 /* Compares the state that `replay` has reached with the snapshot's. */
 fl_status fl_compare_final_state(fl_compare *compare, const fl_replay *replay, fl_error *error);
 

@@ -282,6 +282,13 @@ static fl_status read_burst(struct rebuild *rebuild, const fl_burst *burst, fl_e
     return apply_reading(rebuild, burst, readings[0], error);
 }
 
+/* The op that a burst at the end of a cut file belongs to was lost with the rest. */
+static bool is_cut_off(const struct rebuild *rebuild, const fl_burst *burst)
+{
+    return burst->end == rebuild->columns->count &&
+           !rebuild->trace->devices.items[rebuild->device].has_final_state;
+}
+
 static fl_status read_bursts(struct rebuild *rebuild, fl_error *error)
 {
     fl_burst burst;
@@ -289,7 +296,7 @@ static fl_status read_bursts(struct rebuild *rebuild, fl_error *error)
     fl_status status = FL_OK;
     while (status == FL_OK && fl_burst_find(rebuild->columns, from, &burst)) {
         from = burst.end + 1;
-        if (!fl_burst_is_open(&burst))
+        if (!fl_burst_is_open(&burst) || is_cut_off(rebuild, &burst))
             continue;
         if (rebuild->replay != NULL) {
             bool is_lost;

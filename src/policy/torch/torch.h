@@ -31,7 +31,7 @@ enum {                           /* torch_block.flags */
        BLOCK_FREE =
            1 << 3, /* in no use and no event outstanding: in the free or the unmapped set */
        BLOCK_SMALL = 1 << 5, /* of a small pool */
-       BLOCK_LOST = 1 << 6,  /* its segment went back, but an assertion kept the block (22.9) */
+       BLOCK_LOST = 1 << 6,  /* its segment went back, but an assertion kept the block (10.5) */
        BLOCK_HELD = 1 << 4   /* freed; completes when the trace says so */
 };
 

@@ -296,7 +296,7 @@ static void empty_cache_of_one_pool_releases_it_if_it_is_freeable(void **state)
     heap_close(h);
 }
 
-/* 22.9: the count of a private pool is no true one, so that its last segment may go back to the
+/* 10.5: the count of a private pool is no true one, so that its last segment may go back to the
  * driver while an assertion keeps the block; from there on only what cannot hurt is done. */
 static void a_segment_given_back_under_a_failing_assertion_is_not_given_back_again(void **state)
 {
