@@ -2,6 +2,7 @@
 #include "recording.h"
 #include "test.h"
 
+#include <fraglab/read.h>
 #include <fraglab/verify.h>
 
 #include <stdio.h>
@@ -191,6 +192,34 @@ static void a_cut_window_is_not_rebuilt(void **state)
     fl_trace_free(trace);
 }
 
+/* The op that the last recorded steps belong to may be lost: then nothing is known of them. */
+static void whatever_a_cut_took_is_excused_and_never_different(void **state)
+{
+    (void)state;
+    FILE *file = fopen("tests/data/snapshots/rs_basic.pickle", "rb");
+    assert_non_null(file);
+    static char bytes[1 << 16];
+    size_t size = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    uint64_t excused = 0, complete = 0;
+    for (size_t cut = 1; cut < size; cut++) {
+        fl_trace *trace = NULL;
+        fl_read_options options = {.accept_cut = true};
+        if (fl_read_memory(bytes, cut, "cut", &options, &trace, NULL) != FL_OK)
+            continue;
+        if (fl_trace_device_count(trace) > 0 && fl_trace_is_complete(trace, 0)) {
+            fl_verdict verdict;
+            assert_int_equal(fl_verify(trace, 0, NULL, NULL, &verdict, NULL), FL_OK);
+            assert_false(verdict.has_difference);
+            excused += verdict.decisions[FL_DECISION_SEGMENT].excused;
+            complete++;
+        }
+        fl_trace_free(trace);
+    }
+    assert_true(complete > 0);
+    assert_true(excused > 0);
+}
+
 static void a_device_with_private_pools_is_not_rebuilt(void **state)
 {
     (void)state;
@@ -260,6 +289,7 @@ int main(void)
         cmocka_unit_test(a_pair_that_the_next_request_waited_for_is_taken_apart),
         cmocka_unit_test(rebuilding_again_changes_nothing),
         cmocka_unit_test(a_cut_window_is_not_rebuilt),
+        cmocka_unit_test(whatever_a_cut_took_is_excused_and_never_different),
         cmocka_unit_test(a_device_with_private_pools_is_not_rebuilt),
         cmocka_unit_test(a_history_that_no_reading_explains_is_read_from_its_form),
         cmocka_unit_test(every_failure_of_the_host_ends_the_rebuild),

@@ -501,33 +501,6 @@ static void without_a_final_state_there_is_none_to_compare(void **state)
     recording_free(&run);
 }
 
-/* The op that the last recorded steps belong to may be lost: then nothing is known of them. */
-static void whatever_a_cut_took_is_excused_and_never_different(void **state)
-{
-    (void)state;
-    FILE *file = fopen("tests/data/snapshots/rs_basic.pickle", "rb");
-    assert_non_null(file);
-    static char bytes[1 << 16];
-    size_t size = fread(bytes, 1, sizeof bytes, file);
-    fclose(file);
-    uint64_t excused = 0, complete = 0;
-    for (size_t cut = 1; cut < size; cut++) {
-        fl_trace *trace = NULL;
-        fl_read_options options = {.accept_cut = true};
-        if (fl_read_memory(bytes, cut, "cut", &options, &trace, NULL) != FL_OK)
-            continue;
-        if (fl_trace_device_count(trace) > 0 && fl_trace_is_complete(trace, 0)) {
-            fl_verdict verdict = verdict_of(trace);
-            assert_false(verdict.has_difference);
-            excused += verdict.decisions[FL_DECISION_SEGMENT].excused;
-            complete++;
-        }
-        fl_trace_free(trace);
-    }
-    assert_true(complete > 0);
-    assert_true(excused > 0);
-}
-
 static void a_script_has_nothing_to_verify(void **state)
 {
     (void)state;
@@ -606,7 +579,6 @@ int main(void)
         cmocka_unit_test(other_settings_do_not_explain_a_history),
         cmocka_unit_test(a_verdict_counts_what_was_inferred_and_why_memory_came_back),
         cmocka_unit_test(without_a_final_state_there_is_none_to_compare),
-        cmocka_unit_test(whatever_a_cut_took_is_excused_and_never_different),
         cmocka_unit_test(a_script_has_nothing_to_verify),
         cmocka_unit_test(settings_that_the_release_refuses_are_said),
         cmocka_unit_test(a_free_of_another_size_than_was_asked_for_is_refused),
