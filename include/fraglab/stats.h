@@ -3,6 +3,7 @@
 #define FRAGLAB_STATS_H
 
 #include <fraglab/base.h>
+#include <fraglab/settings.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -39,6 +40,25 @@ typedef struct fl_stats {
 
 /* The name PyTorch gives a statistic ("allocated_bytes"); NULL beyond the last. */
 FL_API const char *fl_stat_name(fl_stat_kind kind);
+
+/* Reserved bytes of one private pool, as 2.13 and later report them. */
+typedef struct fl_pool_stats {
+    uint64_t id[2]; /* the pool's pair of numbers */
+    fl_stat reserved[FL_STAT_GROUPS];
+} fl_pool_stats;
+
+/* Calls `visit` with each key and value of torch.cuda.memory_stats, as that release names and
+ * orders them.  Keys live as long as the call.  `pools` (NULL: none) is sorted in place into the
+ * order of the keys; releases that do not report pools ignore it. */
+FL_API void fl_stats_list(const fl_profile *profile, const fl_stats *stats, fl_pool_stats *pools,
+                          size_t pool_count,
+                          void (*visit)(void *user, const char *key, int64_t value), void *user);
+
+/* The table of torch.cuda.memory_summary, lines ended by newlines; the same in every release from
+ * 2.0 on.  At most FL_SUMMARY_SIZE bytes with the NUL, cut to `size`; returns the length of the
+ * whole. */
+#define FL_SUMMARY_SIZE 8192
+FL_API size_t fl_stats_summary(const fl_stats *stats, unsigned device, char *buffer, size_t size);
 
 #ifdef __cplusplus
 }
