@@ -39,7 +39,7 @@ typedef struct fl_settings {
 
 /* The release that a version text means: `2.9`, `2.9.1`, `2.9.1+cu128`.  A patch level that is not
  * known gives the nearest known one and sets *ret_exact to false.  FL_ERR_USAGE: not a version, or
- * beyond the newest known; FL_ERR_UNAVAILABLE: known, but not to this build. */
+ * one without a row. */
 FL_API fl_status fl_profile_find(const char *version, const fl_profile **ret_profile,
                                  bool *ret_exact, fl_error *error);
 
@@ -57,7 +57,7 @@ FL_API void fl_settings_default(const fl_profile *profile, fl_settings *ret_sett
  * checked and passed over.
  *
  * FL_ERR_USAGE: the release refuses the text; the error text is what it says, the hint ours where
- * it is not clear.  FL_ERR_UNAVAILABLE: valid there, but not to be replayed.  On failure `settings`
+ * it is not clear.  FL_ERR_UNAVAILABLE: valid there, but it chooses another back end.  On failure `settings`
  * is unchanged, although a real allocator keeps what it read before the mistake. */
 FL_API fl_status fl_settings_parse(const fl_profile *profile, const char *text,
                                    fl_settings *settings, fl_error *error);

@@ -51,6 +51,12 @@ FL_API fl_status fl_rebuild(fl_trace *trace, size_t device, const fl_profile *pr
 FL_API fl_status fl_verify(fl_trace *trace, size_t device, const fl_profile *profile,
                            const fl_host *host, fl_verdict *ret_verdict, fl_error *error);
 
+/* The newest of `profiles` (oldest first) that explains a device's history without a difference;
+ * NULL where none does. */
+FL_API fl_status fl_verify_choose(fl_trace *trace, size_t device, const fl_profile *const *profiles,
+                                  size_t count, const fl_host *host, const fl_profile **ret_profile,
+                                  fl_error *error);
+
 #ifdef __cplusplus
 }
 #endif

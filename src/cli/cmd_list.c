@@ -80,17 +80,13 @@ static void list_formats(fl_emit *emit)
 
 static const fl_emit_column release_columns[] = {
     {"release", "release", FL_EMIT_TEXT},
-    {"is_replayed", "replayed by this build", FL_EMIT_BOOL},
 };
 
 static void list_releases(fl_emit *emit)
 {
     const fl_profile *profile;
     for (size_t i = 0; (profile = fl_profile_at(i)) != NULL; i++) {
-        bool is_exact;
-        const char *release = fl_profile_release(profile);
-        bool is_replayed = fl_profile_find(release, &profile, &is_exact, NULL) == FL_OK;
-        const fl_emit_value cells[] = {fl_emit_text(release), fl_emit_bool(is_replayed)};
+        const fl_emit_value cells[] = {fl_emit_text(fl_profile_release(profile))};
         fl_emit_row(emit, cells);
     }
 }
@@ -191,7 +187,7 @@ const fl_command fl_command_list = {
             "  policies   allocators, with their parameters\n"
             "  devices    where segments come from\n"
             "  formats    what is read and written\n"
-            "  releases   releases of PyTorch, and whether this build replays them\n"
+            "  releases   releases of PyTorch that can be replayed\n"
             "  gpus       cards for --gpu; `less context` is the default of --context\n"
             "  commands   commands of fraglab",
     .groups = groups,

@@ -60,39 +60,52 @@ struct candidates {
 static fl_status find_candidates(fl_session *session, const fl_trace *trace,
                                  struct candidates *ret_candidates, fl_error *error)
 {
-    const fl_profile *newest;
-    fl_origin from;
-    fl_status status = fl_setup_release(session, trace, &newest, &from, error);
-    if (status != FL_OK)
-        return status;
-    if (newest == NULL) {
-        newest = fl_profile_newest();
+    ret_candidates->count = 1;
+    if (session->options.torch != NULL)
+        return fl_setup_torch(session, &ret_candidates->items[0], error);
+    fl_release_range marks = fl_trace_releases(trace);
+    if (!marks.known) {
+        ret_candidates->items[0] = fl_profile_newest();
         fl_session_warn(session, "%s does not tell its PyTorch release, trying %s",
-                        fl_trace_path(trace), fl_profile_release(newest));
+                        fl_trace_path(trace), fl_profile_release(ret_candidates->items[0]));
+        return FL_OK;
     }
-    ret_candidates->count = 0;
-    if (from == FL_FROM_FILE)
-        fl_setup_marked_releases(trace, ret_candidates->items, RELEASES_MOST,
-                                 &ret_candidates->count);
-    else
-        ret_candidates->items[ret_candidates->count++] = newest;
+    fl_setup_marked_releases(trace, ret_candidates->items, RELEASES_MOST, &ret_candidates->count);
+    if (ret_candidates->count == 0)
+        return fl_fail(error, FL_ERR_UNAVAILABLE,
+                       "%s: written by PyTorch %u.%u, which is not known", fl_trace_path(trace),
+                       marks.last_major, marks.last_minor);
     return FL_OK;
 }
 
+/* One failure of several becomes the one that is told. */
+static fl_status pass_on(const fl_error *failure, fl_error *error)
+{
+    fl_fail(error, failure->status, "%s", failure->text);
+    return failure->hint[0] != '\0' ? fl_hint(error, "%s", failure->hint) : failure->status;
+}
+
 /* Keeps the best verdict over the candidates, newest first, and every release that explains the
- * device. */
+ * device.  A release that refuses the recorded settings explains nothing; where all do, that is the
+ * failure. */
 static fl_status verify_device(fl_session *session, fl_trace *trace,
                                const struct candidates *candidates, struct device_verdict *verdict,
                                fl_error *error)
 {
     const fl_profile *explaining[RELEASES_MOST];
     size_t explaining_count = 0;
+    fl_error why = {0};
     for (size_t i = candidates->count; i-- > 0;) {
         fl_verdict one;
+        fl_error failure = {0};
         fl_status status =
-            fl_verify(trace, verdict->device, candidates->items[i], &session->host, &one, error);
+            fl_verify(trace, verdict->device, candidates->items[i], &session->host, &one, &failure);
+        if (why.status == FL_OK)
+            why = failure;
+        if (status == FL_ERR_USAGE)
+            continue;
         if (status != FL_OK)
-            return status;
+            return pass_on(&failure, error);
         bool is_equal = sum_different(&one) == 0;
         if (verdict->profile == NULL || (is_equal && explaining_count == 0)) {
             verdict->profile = candidates->items[i];
@@ -101,6 +114,8 @@ static fl_status verify_device(fl_session *session, fl_trace *trace,
         if (is_equal)
             explaining[explaining_count++] = candidates->items[i];
     }
+    if (verdict->profile == NULL)
+        return pass_on(&why, error);
     verdict->verdict.profile_count = 0;
     while (explaining_count > 0)
         verdict->verdict.profiles[verdict->verdict.profile_count++] =

@@ -3,6 +3,7 @@
 #include "cli/suggest.h"
 
 #include <fraglab/units.h>
+#include <fraglab/verify.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -124,52 +125,51 @@ void fl_setup_marked_releases(const fl_trace *trace, const fl_profile **ret_prof
 {
     fl_release_range marks = fl_trace_releases(trace);
     const fl_profile *profile;
-    bool is_exact;
     *ret_count = 0;
     for (size_t i = 0; (profile = fl_profile_at(i)) != NULL && *ret_count < most; i++) {
-        const char *release = fl_profile_release(profile);
-        if (release_is_marked(release, &marks) &&
-            fl_profile_find(release, &profile, &is_exact, NULL) == FL_OK)
+        if (release_is_marked(fl_profile_release(profile), &marks))
             ret_profiles[(*ret_count)++] = profile;
     }
 }
 
-fl_status fl_setup_marked_release(const fl_trace *trace, const fl_profile **ret_profile,
-                                  fl_error *error)
+static fl_status fail_unknown_marks(const fl_trace *trace, fl_error *error)
 {
-    const fl_profile *allowed[RELEASES_MOST];
-    size_t count;
-    fl_setup_marked_releases(trace, allowed, RELEASES_MOST, &count);
-    if (count > 0) {
-        *ret_profile = allowed[count - 1];
-        return FL_OK;
-    }
     fl_release_range marks = fl_trace_releases(trace);
-    char version[32];
-    bool is_exact;
-    fl_error why = {0};
-    snprintf(version, sizeof version, "%u.%u", marks.last_major, marks.last_minor);
-    if (fl_profile_find(version, &allowed[0], &is_exact, &why) != FL_ERR_UNAVAILABLE)
-        return fl_fail(error, FL_ERR_UNAVAILABLE, "%s: written by PyTorch %s, which is not known",
-                       fl_trace_path(trace), version);
-    fl_fail(error, FL_ERR_UNAVAILABLE, "%s: %s", fl_trace_path(trace), why.text);
-    fl_hint(error, "%s", why.hint);
-    return FL_ERR_UNAVAILABLE;
+    return fl_fail(error, FL_ERR_UNAVAILABLE, "%s: written by PyTorch %u.%u, which is not known",
+                   fl_trace_path(trace), marks.last_major, marks.last_minor);
 }
 
-fl_status fl_setup_release(fl_session *session, const fl_trace *trace,
-                           const fl_profile **ret_profile, fl_origin *ret_from, fl_error *error)
+/* The newest release that the marks allow and that explains the history; the newest of all where
+ * none does, or where there is nothing to explain. */
+static fl_status choose_marked(fl_session *session, fl_trace *trace, size_t device,
+                               const fl_profile **ret_profile, fl_error *error)
+{
+    const fl_profile *marked[RELEASES_MOST], *chosen = NULL;
+    size_t count;
+    fl_setup_marked_releases(trace, marked, RELEASES_MOST, &count);
+    if (count == 0)
+        return fail_unknown_marks(trace, error);
+    *ret_profile = marked[count - 1];
+    if (count == 1 || !fl_trace_is_complete(trace, device) ||
+        fl_trace_event_count(trace, device) == 0)
+        return FL_OK;
+    fl_status status =
+        fl_verify_choose(trace, device, marked, count, &session->host, &chosen, error);
+    if (status != FL_OK)
+        return status;
+    if (chosen != NULL)
+        *ret_profile = chosen;
+    else
+        fl_session_warn(session, "%s: no release from %s to %s explains it, taking the newest",
+                        fl_trace_path(trace), fl_profile_release(marked[0]),
+                        fl_profile_release(*ret_profile));
+    return FL_OK;
+}
+
+fl_status fl_setup_torch(fl_session *session, const fl_profile **ret_profile, fl_error *error)
 {
     const char *torch = session->options.torch;
     bool is_exact;
-    if (torch == NULL && !fl_trace_releases(trace).known) {
-        *ret_profile = NULL;
-        *ret_from = FL_FROM_NOWHERE;
-        return FL_OK;
-    }
-    *ret_from = torch != NULL ? FL_FROM_OPTION : FL_FROM_FILE;
-    if (torch == NULL)
-        return fl_setup_marked_release(trace, ret_profile, error);
     fl_status status = fl_profile_find(torch, ret_profile, &is_exact, error);
     if (status == FL_OK && !is_exact)
         fl_session_warn(session, "PyTorch %s is not known, taking the nearest, %s", torch,
@@ -177,27 +177,46 @@ fl_status fl_setup_release(fl_session *session, const fl_trace *trace,
     return status;
 }
 
-static fl_status take_profile(fl_session *session, const fl_trace *trace, fl_setup *setup,
-                              fl_error *error)
+/* What is replayed, and by what release a history is understood. */
+static fl_status take_releases(fl_session *session, fl_trace *trace, fl_setup *setup,
+                               fl_error *error)
 {
-    fl_status status =
-        fl_setup_release(session, trace, &setup->profile, &setup->profile_from, error);
+    bool has_torch = session->options.torch != NULL, has_marks = fl_trace_releases(trace).known;
+    fl_status status = FL_OK;
+    if (has_torch)
+        status = fl_setup_torch(session, &setup->profile, error);
+    setup->recorded = setup->profile;
+    if (status == FL_OK && has_marks) {
+        fl_error why = {0};
+        status = choose_marked(session, trace, setup->trace_device, &setup->recorded, &why);
+        if (status == FL_ERR_UNAVAILABLE && has_torch)
+            status = FL_OK; /* understood by the release asked for */
+        else if (status != FL_OK)
+            fl_fail(error, status, "%s", why.text);
+    }
     if (status != FL_OK)
         return status;
-    if (setup->profile == NULL) {
-        setup->profile = fl_profile_newest();
+    if (!has_torch && !has_marks) {
+        setup->recorded = fl_profile_newest();
         fl_session_warn(session, "%s does not tell its PyTorch release, taking %s",
-                        fl_trace_path(trace), fl_profile_release(setup->profile));
+                        fl_trace_path(trace), fl_profile_release(setup->recorded));
     }
+    if (!has_torch)
+        setup->profile = setup->recorded;
+    setup->profile_from = has_torch   ? FL_FROM_OPTION
+                          : has_marks ? FL_FROM_FILE
+                                      : FL_FROM_NOWHERE;
     return FL_OK;
 }
 
-/* A history is understood by the release that wrote it, where this build knows it. */
-static void take_recorded_release(const fl_trace *trace, fl_setup *setup)
+/* For a policy that knows no releases: a history is still understood by the one that wrote it. */
+static fl_status take_recorded_release(fl_session *session, fl_trace *trace, fl_setup *setup,
+                                       fl_error *error)
 {
-    setup->recorded = setup->profile != NULL ? setup->profile : fl_profile_newest();
-    if (fl_trace_releases(trace).known)
-        (void)fl_setup_marked_release(trace, &setup->recorded, NULL);
+    setup->recorded = fl_profile_newest();
+    if (!fl_trace_releases(trace).known)
+        return FL_OK;
+    return choose_marked(session, trace, setup->trace_device, &setup->recorded, error);
 }
 
 /* The file's own settings are input, not usage: refused ones are the file's mistake. */
@@ -230,19 +249,21 @@ static fl_status take_conf(const fl_options *options, const fl_trace *trace, fl_
     return check_conf(trace, setup, error);
 }
 
-fl_status fl_setup_from_trace(fl_session *session, const fl_trace *trace, fl_setup *setup,
+fl_status fl_setup_from_trace(fl_session *session, fl_trace *trace, fl_setup *setup,
                               fl_error *error)
 {
     fl_status status = fl_setup_trace_device(session, trace, &setup->trace_device, error);
     if (status != FL_OK)
         return status;
-    if (setup->policy->capabilities & FL_CAN_SETTINGS) {
-        if ((status = take_profile(session, trace, setup, error)) != FL_OK ||
-            (status = take_conf(&session->options, trace, setup, error)) != FL_OK)
-            return status;
-    }
-    take_recorded_release(trace, setup);
     fl_setup_gpu_from_trace(session, trace, setup);
+    if (setup->policy->capabilities & FL_CAN_SETTINGS) {
+        if ((status = take_releases(session, trace, setup, error)) == FL_OK)
+            status = take_conf(&session->options, trace, setup, error);
+    } else {
+        status = take_recorded_release(session, trace, setup, error);
+    }
+    if (status != FL_OK)
+        return status;
     return fl_setup_range_from_trace(session, trace, setup, error);
 }
 

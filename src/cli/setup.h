@@ -48,8 +48,9 @@ typedef struct fl_setup {
  * time. */
 fl_status fl_setup_from_options(fl_session *session, fl_setup *ret_setup, fl_error *error);
 
-/* The rest, from the file. */
-fl_status fl_setup_from_trace(fl_session *session, const fl_trace *trace, fl_setup *setup,
+/* The rest, from the file.  Choosing a release may try several over the history, which writes what
+ * each of them infers into the trace; fl_rebuild puts the last word there. */
+fl_status fl_setup_from_trace(fl_session *session, fl_trace *trace, fl_setup *setup,
                               fl_error *error);
 
 /* The setup as the replay takes it. */
@@ -64,20 +65,13 @@ void fl_setup_emit_text(const fl_session *session, const fl_trace *trace, const 
 /* Settings for people: `default` where there are none, `not recorded` for NULL. */
 const char *fl_conf_words(const char *conf);
 
-/* --torch or, without it, the newest release of this build that the file's marks allow; NULL, and
- * FL_FROM_NOWHERE, where neither says anything.  Warns where a patch level is not known.
- * FL_ERR_UNAVAILABLE: this build does not replay it. */
-fl_status fl_setup_release(fl_session *session, const fl_trace *trace,
-                           const fl_profile **ret_profile, fl_origin *ret_from, fl_error *error);
+/* The release that --torch, which must be given, names.  Warns where a patch level is not known. */
+fl_status fl_setup_torch(fl_session *session, const fl_profile **ret_profile, fl_error *error);
 
-/* The releases that the file's marks allow and this build replays, oldest first: at most `most`,
- * which a caller has room for. */
+/* The releases that the file's marks allow, oldest first: at most `most`, which a caller has room
+ * for. */
 void fl_setup_marked_releases(const fl_trace *trace, const fl_profile **ret_profiles, size_t most,
                               size_t *ret_count);
-
-/* The newest of them.  FL_ERR_UNAVAILABLE: there is none. */
-fl_status fl_setup_marked_release(const fl_trace *trace, const fl_profile **ret_profile,
-                                  fl_error *error);
 
 /* Which device's events: --trace-device, else the one with most.  Warns where there was a
  * choice. */

@@ -40,7 +40,7 @@ static const fl_profile profiles[] = {
     {"2.6.0",  2,  6, 0, RULES_2_6},
     {"2.7.1",  2,  7, 1, RULES_2_6},
     {"2.8.0",  2,  8, 0, RULES_2_8},
-    {"2.9.1",  2,  9, 1, RULES_2_8, .is_replayed = true},
+    {"2.9.1",  2,  9, 1, RULES_2_8},
     {"2.10.0", 2, 10, 0, RULES_2_10},
     {"2.11.0", 2, 11, 0, RULES_2_11},
     {"2.12.0", 2, 12, 0, RULES_2_12},
@@ -61,10 +61,7 @@ const fl_profile *fl_profile_at(size_t index)
 
 const fl_profile *fl_profile_newest(void)
 {
-    size_t last = PROFILE_COUNT - 1;
-    while (!profiles[last].is_replayed)
-        last--;
-    return &profiles[last];
+    return &profiles[PROFILE_COUNT - 1];
 }
 
 const char *fl_profile_release(const fl_profile *profile)
@@ -152,13 +149,6 @@ fl_status fl_profile_find(const char *version, const fl_profile **ret_profile, b
         fl_fail(error, FL_ERR_USAGE, "no rules for PyTorch %.60s are known", version);
         fl_hint(error, "known are %s to %s", profiles[0].release, newest->release);
         return FL_ERR_USAGE;
-    }
-    if (!profile->is_replayed) {
-        const fl_profile *known = fl_profile_newest();
-        fl_fail(error, FL_ERR_UNAVAILABLE, "this build knows %u.%u, not PyTorch %.60s",
-                known->major, known->minor, version);
-        fl_hint(error, "--torch %u.%u", known->major, known->minor);
-        return FL_ERR_UNAVAILABLE;
     }
     *ret_profile = profile;
     *ret_exact = exact;

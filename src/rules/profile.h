@@ -29,7 +29,6 @@ typedef enum fl_parser {
 struct fl_profile {
     const char *release;
     unsigned major, minor, patch;
-    bool is_replayed; /* this build vouches for it */
     fl_tie tie;
     fl_use_on_oom use_on_oom;
     fl_parser parser;

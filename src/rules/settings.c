@@ -5,8 +5,6 @@
  * `backend`, for the keys of the device, for the size of large segments, for the common keys; so
  * which of two mistakes is reported depends on whose keys they are in.  What they know, and how
  * they say no, is in keys.c. */
-#include "rules/settings.h"
-
 #include "rules/keys.h"
 #include "rules/sizes.h"
 
@@ -445,8 +443,8 @@ static void parse_reset(parse *p)
         p->settings.non_split_rounding_bytes = p->settings.large_segment_bytes;
 }
 
-fl_status fl_settings_read(const fl_profile *profile, const char *text, fl_settings *settings,
-                           fl_error *error)
+fl_status fl_settings_parse(const fl_profile *profile, const char *text, fl_settings *settings,
+                            fl_error *error)
 {
     parse p = {.profile = profile,
                .dialect = &dialects[profile->parser],
@@ -466,44 +464,4 @@ fl_status fl_settings_read(const fl_profile *profile, const char *text, fl_setti
                        "so there is nothing to replay");
     *settings = p.settings;
     return FL_OK;
-}
-
-static bool settings_round(const fl_settings *settings)
-{
-    for (size_t slot = 0; slot < FL_ROUNDUP_SLOTS; slot++)
-        if (settings->divisions[slot] != 0)
-            return true;
-    return false;
-}
-
-/* Settings that the torch policy does not replay yet. */
-static fl_status settings_check_replayed(const fl_settings *settings, fl_error *error)
-{
-    const struct {
-        bool is_on;
-        const char *name;
-    } missing[] = {
-        {settings->collect_threshold > 0, "garbage_collection_threshold"},
-        {settings_round(settings), "roundup_power2_divisions"},
-        {settings->non_split_rounding_bytes != settings->large_segment_bytes,
-         "max_non_split_rounding_mb"},
-        {settings->reserve.is_given, "expandable_segments_reserve"},
-    };
-    for (size_t i = 0; i < sizeof missing / sizeof *missing; i++)
-        if (missing[i].is_on)
-            return fl_fail(error, FL_ERR_UNAVAILABLE, "this build does not replay %s",
-                           missing[i].name);
-    return FL_OK;
-}
-
-fl_status fl_settings_parse(const fl_profile *profile, const char *text, fl_settings *settings,
-                            fl_error *error)
-{
-    fl_settings read = *settings;
-    fl_status status = fl_settings_read(profile, text, &read, error);
-    if (status == FL_OK)
-        status = settings_check_replayed(&read, error);
-    if (status == FL_OK)
-        *settings = read;
-    return status;
 }
