@@ -8,6 +8,7 @@
 #include <fraglab/base.h>
 #include <fraglab/device.h>
 #include <fraglab/heap.h>
+#include <fraglab/message.h>
 #include <fraglab/param.h>
 #include <fraglab/settings.h>
 #include <fraglab/stats.h>
@@ -64,12 +65,29 @@ typedef struct fl_refusal {
     uint64_t segment_bytes;     /* what the device was asked for */
     uint64_t device_free_bytes; /* what the device had left */
     uint64_t cached_free_bytes; /* free in the cache, all pools and streams */
+    /* What a release's message tells beside these. */
+    uint64_t total_bytes; /* of the card; FL_UNLIMITED: nothing tells */
+    uint64_t limit_bytes; /* FL_UNLIMITED: none */
+    uint64_t allocated_bytes, reserved_bytes;
+    uint64_t private_free_bytes; /* free in private pools */
+    uint64_t reserve_bytes;      /* range of a new expandable segment, before rounding to pages;
+                                    FL_UNLIMITED: no setting names one */
+    bool is_expandable;          /* the setting, not what would have served this request */
+    bool is_rejected;            /* by a setting, before anything was tried */
 } fl_refusal;
 
 typedef struct fl_facts {
     const fl_stats *stats;     /* as they are now, until the next call; NULL: none are kept */
     const fl_refusal *refusal; /* NULL: nothing was refused so far */
+    const fl_pool_stats *pools; /* private pools that ever had memory */
+    size_t pool_count;
 } fl_facts;
+
+/* The message of a refusal as `profile` prints it: fl_oom_message, or fl_rejection_message.
+ * `device`: its number; processes as the driver's library would list them. */
+FL_API size_t fl_refusal_message(const fl_profile *profile, const fl_refusal *refusal,
+                                 unsigned device, const fl_process *processes, size_t process_count,
+                                 char *buffer, size_t size);
 
 /* A block that is live before the first op; for `adopt`. */
 typedef struct fl_start fl_start;

@@ -39,10 +39,12 @@ typedef struct fl_replay_options {
     void *user;
 } fl_replay_options;
 
-/* The first refusal. */
+/* The first request that failed. */
 typedef struct fl_oom {
     uint64_t event;
     uint32_t id;
+    fl_outcome outcome; /* FL_REFUSED, FL_REJECTED or FL_FORBIDDEN */
+    const char *why;    /* static text for the latter two, else NULL */
     fl_refusal refusal;
     bool has_refusal; /* false: the policy tells no facts; only `requested_bytes` counts */
 } fl_oom;
@@ -60,6 +62,8 @@ typedef struct fl_replay_summary {
     fl_oom oom;
     bool has_stats; /* the policy keeps PyTorch's statistics */
     fl_stats stats;
+    const fl_pool_stats *pools; /* the replay's: good until its next step */
+    size_t pool_count;
 } fl_replay_summary;
 
 typedef struct fl_replay fl_replay;

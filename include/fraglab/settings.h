@@ -57,8 +57,8 @@ FL_API void fl_settings_default(const fl_profile *profile, fl_settings *ret_sett
  * checked and passed over.
  *
  * FL_ERR_USAGE: the release refuses the text; the error text is what it says, the hint ours where
- * it is not clear.  FL_ERR_UNAVAILABLE: valid there, but it chooses another back end.  On failure `settings`
- * is unchanged, although a real allocator keeps what it read before the mistake. */
+ * it is not clear.  FL_ERR_UNAVAILABLE: valid there, but it chooses another back end.  On failure
+ * `settings` is unchanged, although a real allocator keeps what it read before the mistake. */
 FL_API fl_status fl_settings_parse(const fl_profile *profile, const char *text,
                                    fl_settings *settings, fl_error *error);
 

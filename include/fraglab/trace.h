@@ -117,6 +117,10 @@ FL_API const char *fl_trace_conf(const fl_trace *trace);          /* settings te
 FL_API uint64_t fl_trace_capacity(const fl_trace *trace);         /* a script's cap= */
 FL_API fl_release_range fl_trace_releases(const fl_trace *trace); /* from the keys in it */
 
+/* What no file states: the memory fraction that the recorded program had set (< 0: none), and the
+ * size of its card (0: unknown), of which it is a part.  Rebuild and verify go by them. */
+FL_API void fl_trace_set_limit(fl_trace *trace, double fraction, uint64_t total_bytes);
+
 /* The state at the end of the file, by address; blocks of a segment follow each other.  A script
  * has none. */
 FL_API const fl_segment_view *fl_trace_final_segments(const fl_trace *trace, size_t device,

@@ -139,29 +139,58 @@ static fl_status fail_unknown_marks(const fl_trace *trace, fl_error *error)
                    fl_trace_path(trace), marks.last_major, marks.last_minor);
 }
 
-/* The newest release that the marks allow and that explains the history; the newest of all where
- * none does, or where there is nothing to explain. */
-static fl_status choose_marked(fl_session *session, fl_trace *trace, size_t device,
+/* What the card is said to have; 0: nothing is said. */
+static uint64_t setup_total(const fl_setup *setup)
+{
+    if (setup->total_bytes != 0)
+        return setup->total_bytes;
+    return setup->capacity_bytes != FL_UNLIMITED ? setup->capacity_bytes : 0;
+}
+
+struct marked {
+    const fl_profile *items[RELEASES_MOST];
+    size_t count;
+};
+
+static fl_status choose_explaining(fl_session *session, fl_trace *trace, size_t device,
+                                   const struct marked *marked, const fl_profile **ret_profile,
+                                   fl_error *error)
+{
+    return fl_verify_choose(trace, device, marked->items, marked->count, &session->host,
+                            ret_profile, error);
+}
+
+/* The newest release that the marks allow and that explains the history; where --fraction is given,
+ * without or else with that limit.  The newest of all where none does, or where there is nothing to
+ * explain. */
+static fl_status choose_marked(fl_session *session, fl_trace *trace, const fl_setup *setup,
                                const fl_profile **ret_profile, fl_error *error)
 {
-    const fl_profile *marked[RELEASES_MOST], *chosen = NULL;
-    size_t count;
-    fl_setup_marked_releases(trace, marked, RELEASES_MOST, &count);
-    if (count == 0)
+    size_t device = setup->trace_device;
+    double fraction = session->options.fraction;
+    struct marked marked;
+    const fl_profile *chosen = NULL;
+    fl_setup_marked_releases(trace, marked.items, RELEASES_MOST, &marked.count);
+    if (marked.count == 0)
         return fail_unknown_marks(trace, error);
-    *ret_profile = marked[count - 1];
-    if (count == 1 || !fl_trace_is_complete(trace, device) ||
+    *ret_profile = marked.items[marked.count - 1];
+    if ((marked.count == 1 && fraction < 0) || !fl_trace_is_complete(trace, device) ||
         fl_trace_event_count(trace, device) == 0)
         return FL_OK;
-    fl_status status =
-        fl_verify_choose(trace, device, marked, count, &session->host, &chosen, error);
+    fl_status status = choose_explaining(session, trace, device, &marked, &chosen, error);
+    if (status == FL_OK && chosen == NULL && fraction >= 0) {
+        fl_trace_set_limit(trace, fraction, setup_total(setup));
+        status = choose_explaining(session, trace, device, &marked, &chosen, error);
+        if (chosen == NULL)
+            fl_trace_set_limit(trace, -1, 0);
+    }
     if (status != FL_OK)
         return status;
     if (chosen != NULL)
         *ret_profile = chosen;
     else
         fl_session_warn(session, "%s: no release from %s to %s explains it, taking the newest",
-                        fl_trace_path(trace), fl_profile_release(marked[0]),
+                        fl_trace_path(trace), fl_profile_release(marked.items[0]),
                         fl_profile_release(*ret_profile));
     return FL_OK;
 }
@@ -188,7 +217,7 @@ static fl_status take_releases(fl_session *session, fl_trace *trace, fl_setup *s
     setup->recorded = setup->profile;
     if (status == FL_OK && has_marks) {
         fl_error why = {0};
-        status = choose_marked(session, trace, setup->trace_device, &setup->recorded, &why);
+        status = choose_marked(session, trace, setup, &setup->recorded, &why);
         if (status == FL_ERR_UNAVAILABLE && has_torch)
             status = FL_OK; /* understood by the release asked for */
         else if (status != FL_OK)
@@ -203,9 +232,7 @@ static fl_status take_releases(fl_session *session, fl_trace *trace, fl_setup *s
     }
     if (!has_torch)
         setup->profile = setup->recorded;
-    setup->profile_from = has_torch   ? FL_FROM_OPTION
-                          : has_marks ? FL_FROM_FILE
-                                      : FL_FROM_NOWHERE;
+    setup->profile_from = has_torch ? FL_FROM_OPTION : has_marks ? FL_FROM_FILE : FL_FROM_NOWHERE;
     return FL_OK;
 }
 
@@ -216,7 +243,7 @@ static fl_status take_recorded_release(fl_session *session, fl_trace *trace, fl_
     setup->recorded = fl_profile_newest();
     if (!fl_trace_releases(trace).known)
         return FL_OK;
-    return choose_marked(session, trace, setup->trace_device, &setup->recorded, error);
+    return choose_marked(session, trace, setup, &setup->recorded, error);
 }
 
 /* The file's own settings are input, not usage: refused ones are the file's mistake. */

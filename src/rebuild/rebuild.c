@@ -384,10 +384,10 @@ fl_status fl_record_options(const fl_trace *trace, size_t device, const fl_profi
         .host = host,
         .profile = profile,
         .conf = fl_trace_conf(trace),
-        .fraction = -1,
+        .fraction = trace->fraction,
         .device = recorded,
         .capacity_bytes = FL_UNLIMITED,
-        .total_bytes = total,
+        .total_bytes = trace->total_bytes != 0 ? trace->total_bytes : total,
         .trace_device = device,
         .on_oom = FL_ON_OOM_SKIP,
     };

@@ -101,7 +101,8 @@ static inline fl_status finish(fl_replay *replay, const struct place *place, con
     return tell_watcher(replay, place, op, result, error);
 }
 
-static void note_refusal(fl_replay *replay, const struct place *place, const fl_op *op)
+static void note_refusal(fl_replay *replay, const struct place *place, const fl_op *op,
+                         const fl_result *result)
 {
     replay->ooms++;
     if (replay->options.on_oom == FL_ON_OOM_STOP)
@@ -109,12 +110,13 @@ static void note_refusal(fl_replay *replay, const struct place *place, const fl_
     if (replay->has_oom)
         return;
     replay->has_oom = true;
-    replay->oom = (fl_oom){.event = place->event, .id = op->id};
+    replay->oom = (fl_oom){
+        .event = place->event, .id = op->id, .outcome = result->outcome, .why = result->why};
     replay->oom.refusal.requested_bytes = op->size;
     fl_facts facts = {0};
     if (replay->policy->facts != NULL)
         replay->policy->facts(replay->policy_state, &facts);
-    if (facts.refusal != NULL) {
+    if (facts.refusal != NULL && result->outcome != FL_FORBIDDEN) {
         replay->oom.has_refusal = true;
         replay->oom.refusal = *facts.refusal;
     }
@@ -139,7 +141,7 @@ static fl_status replay_alloc(fl_replay *replay, const struct place *place, fl_o
         return status;
     *fate = result.outcome == FL_DONE ? FL_FATE_LIVE : FL_FATE_NOTHING;
     if (result.outcome != FL_DONE)
-        note_refusal(replay, place, op);
+        note_refusal(replay, place, op, &result);
     return finish(replay, place, op, &result, error);
 }
 

@@ -300,6 +300,8 @@ void fl_replay_get_summary(const fl_replay *replay, fl_replay_summary *ret_summa
     ret_summary->has_stats = facts.stats != NULL;
     if (facts.stats != NULL)
         ret_summary->stats = *facts.stats;
+    ret_summary->pools = facts.pools;
+    ret_summary->pool_count = facts.pool_count;
     if (facts.stats != NULL && fl_replay_is_lean(replay))
         take_totals(facts.stats, ret_summary);
 }

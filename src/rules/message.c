@@ -2,9 +2,10 @@
  *
  * `{name}` stands for a value.  `[...]` is left out where a value in it does not apply; `[a|b]` is
  * the first alternative whose values all do. */
-#include "rules/message.h"
+#include <fraglab/message.h>
 
 #include "base/units.h"
+#include "rules/profile.h"
 #include "rules/text.h"
 
 #include <string.h>
@@ -84,14 +85,14 @@ static const struct {
 /* clang-format on */
 
 typedef struct message {
-    const fl_oom *oom;
+    const fl_oom_facts *oom;
     uint64_t sizes[VALUE_SIZES];
     fl_text text;
 } message;
 
 static bool value_applies(const message *m, enum value value)
 {
-    const fl_oom *oom = m->oom;
+    const fl_oom_facts *oom = m->oom;
     switch (value) {
     case VALUE_LIMIT:
         return oom->limit != FL_UNLIMITED;
@@ -195,7 +196,7 @@ static const char *template_of(const fl_profile *profile, bool expandable)
     return text;
 }
 
-size_t fl_oom_message(const fl_profile *profile, const fl_oom *oom, char *buffer, size_t size)
+size_t fl_oom_message(const fl_profile *profile, const fl_oom_facts *oom, char *buffer, size_t size)
 {
     uint64_t used = oom->allocated + oom->private_free;
     message m = {.oom = oom, .text = fl_text_open(buffer, size)};

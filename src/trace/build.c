@@ -55,6 +55,7 @@ fl_trace *fl_trace_new(const fl_host *host, const char *path, fl_error *error)
     trace->host = host;
     trace->conf = FL_NONE;
     trace->capacity_bytes = UINT64_MAX;
+    trace->fraction = -1;
     uint32_t default_pool;
     if (fl_trace_add_device(trace, 0, error) == FL_OK &&
         fl_trace_intern_pool(trace, (fl_pool_name){0, 0}, &default_pool, error) == FL_OK &&

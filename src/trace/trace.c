@@ -112,6 +112,12 @@ uint64_t fl_trace_capacity(const fl_trace *trace)
     return trace->capacity_bytes;
 }
 
+void fl_trace_set_limit(fl_trace *trace, double fraction, uint64_t total_bytes)
+{
+    trace->fraction = fraction;
+    trace->total_bytes = total_bytes;
+}
+
 fl_release_range fl_trace_releases(const fl_trace *trace)
 {
     return trace->releases;

@@ -75,6 +75,8 @@ struct fl_trace {
     fl_format format;
     uint32_t path, conf; /* texts; conf FL_NONE: not stated */
     uint64_t capacity_bytes;
+    double fraction;      /* < 0: none told */
+    uint64_t total_bytes; /* 0: not told */
     fl_release_range releases;
     struct fl_device_vector devices;
     struct fl_u64_vector streams;

@@ -1,6 +1,7 @@
-#include "rules/message.h"
+#include <fraglab/message.h>
 
 #include "base/units.h"
+#include "rules/profile.h"
 #include "test.h"
 
 #include <locale.h>
@@ -65,7 +66,7 @@ static size_t print_scenario(const fl_profile *profile, const char *name, char *
     /* From 2.10 on a fraction of 1 is no limit (13). */
     bool limited = scenarios[i].limit != CARD || !profile->fraction_one_is_no_limit;
     const fl_process own = {1234, scenarios[i].reserved, true};
-    const fl_oom oom = {
+    const fl_oom_facts oom = {
         .total = CARD,
         .free = CARD - scenarios[i].reserved,
         .allocated = scenarios[i].allocated,
@@ -142,7 +143,7 @@ static void processes_are_listed_in_their_order(void **state)
     (void)state;
     static const fl_process processes[] = {
         {77, 700 * FL_MIB, false}, {4711, FL_GIB, true}, {UINT64_MAX, 1, false}};
-    fl_oom oom = {.limit = FL_UNLIMITED, .processes = processes, .process_count = 3};
+    fl_oom_facts oom = {.limit = FL_UNLIMITED, .processes = processes, .process_count = 3};
     char text[2048];
     fl_oom_message(release("2.9.1"), &oom, text, sizeof text);
     assert_non_null(strstr(text,
@@ -157,7 +158,7 @@ static void processes_are_listed_in_their_order(void **state)
 static void a_device_is_a_number_but_for_2_3(void **state)
 {
     (void)state;
-    fl_oom oom = {.device = 65, .limit = FL_UNLIMITED};
+    fl_oom_facts oom = {.device = 65, .limit = FL_UNLIMITED};
     char text[2048];
     fl_oom_message(release("2.0.1"), &oom, text, sizeof text);
     assert_non_null(strstr(text, "(GPU 65; "));
@@ -170,10 +171,10 @@ static void a_device_is_a_number_but_for_2_3(void **state)
 static void private_pools_make_the_unused_part_wrap_around(void **state)
 {
     (void)state;
-    const fl_oom oom = {.allocated = 6 * FL_MIB,
-                        .reserved = 10 * FL_MIB,
-                        .private_free = 5 * FL_MIB,
-                        .limit = FL_UNLIMITED};
+    const fl_oom_facts oom = {.allocated = 6 * FL_MIB,
+                              .reserved = 10 * FL_MIB,
+                              .private_free = 5 * FL_MIB,
+                              .limit = FL_UNLIMITED};
     char text[2048];
     fl_oom_message(release("2.9.1"), &oom, text, sizeof text);
     assert_non_null(strstr(text, "Of the allocated memory 11.00 MiB is allocated by PyTorch, with "
@@ -184,12 +185,12 @@ static void private_pools_make_the_unused_part_wrap_around(void **state)
 static void a_reserve_matters_only_if_the_segment_does_not_fit_into_it(void **state)
 {
     (void)state;
-    fl_oom oom = {.total = FL_GIB,
-                  .segment = 20 * FL_MIB,
-                  .limit = FL_UNLIMITED,
-                  .expandable = true,
-                  .reserve = 20 * FL_MIB - 1,
-                  .reserve_class = "decode"};
+    fl_oom_facts oom = {.total = FL_GIB,
+                        .segment = 20 * FL_MIB,
+                        .limit = FL_UNLIMITED,
+                        .expandable = true,
+                        .reserve = 20 * FL_MIB - 1,
+                        .reserve_class = "decode"};
     char text[4096];
     fl_oom_message(release("2.15.0"), &oom, text, sizeof text);
     assert_non_null(
@@ -208,7 +209,7 @@ static void a_reserve_matters_only_if_the_segment_does_not_fit_into_it(void **st
 static void a_small_buffer_gets_the_beginning(void **state)
 {
     (void)state;
-    fl_oom oom = {.limit = FL_UNLIMITED};
+    fl_oom_facts oom = {.limit = FL_UNLIMITED};
     char whole[2048], part[32];
     size_t length = fl_oom_message(release("2.9.1"), &oom, whole, sizeof whole);
     assert_int_equal(strlen(whole), length);

@@ -189,9 +189,9 @@ static void a_second_text_forgets_the_limit_the_threshold_and_the_rounding(void 
     (void)state;
     fl_settings settings = defaults(release("2.9.1"));
     fl_settings_parse(release("2.9.1"),
-                     "max_split_size_mb:64,max_non_split_rounding_mb:32,expandable_segments:True,"
-                     "garbage_collection_threshold:0.5,roundup_power2_divisions:4",
-                     &settings, NULL);
+                      "max_split_size_mb:64,max_non_split_rounding_mb:32,expandable_segments:True,"
+                      "garbage_collection_threshold:0.5,roundup_power2_divisions:4",
+                      &settings, NULL);
     assert_int_equal(fl_settings_parse(release("2.9.1"), "backend:native", &settings, NULL), FL_OK);
     assert_int_equal(settings.max_split_bytes, FL_UNLIMITED);
     assert_true(settings.collect_threshold == 0);
@@ -215,8 +215,9 @@ static void from_2_11_on_the_rounding_limit_is_forgotten_and_the_segment_size_is
     assert_true(settings.process_fraction == 0.5);
     assert_true(settings.expandable);
     fl_error error = {0};
-    assert_int_equal(fl_settings_parse(release("2.11.0"), "max_split_size_mb:39", &settings, &error),
-                     FL_ERR_USAGE);
+    assert_int_equal(
+        fl_settings_parse(release("2.11.0"), "max_split_size_mb:39", &settings, &error),
+        FL_ERR_USAGE);
     assert_string_equal(error.text,
                         "CachingAllocator option max_split_size_mb too small, must be >= 40");
 

@@ -45,6 +45,65 @@ bool torch_in_capture(const torch *st, uint32_t stream)
     return false;
 }
 
+/* A pool that is made anew goes on with the statistics of the one that had its id before. */
+static uint32_t pools_stats_of(const torch *st, uint32_t pool)
+{
+    const fl_pool_name *name = &st->names->pools[pool];
+    for (size_t i = 0; i < st->pool_stats.count; i++) {
+        const uint64_t *id = st->pool_stats.items[i].id;
+        if (id[0] == name->first && id[1] == name->second)
+            return (uint32_t)i;
+    }
+    return FL_NONE;
+}
+
+void torch_raise_reserved(torch *st, uint32_t pool, uint64_t bytes)
+{
+    const struct torch_pool *in = &st->pools.items[pool];
+    torch_raise(st, FL_STAT_RESERVED_BYTES, in->is_small, bytes);
+    if (in->owner == FL_NONE)
+        return;
+    struct torch_private *owner = &st->privates.items[in->owner];
+    if (owner->stats == FL_NONE)
+        owner->stats = pools_stats_of(st, owner->name);
+    if (owner->stats == FL_NONE) { /* there is room: pools_create has seen to it */
+        const fl_pool_name *name = &st->names->pools[owner->name];
+        owner->stats = (uint32_t)st->pool_stats.count++;
+        st->pool_stats.items[owner->stats] = (fl_pool_stats){.id = {name->first, name->second}};
+    }
+    fl_stat *reserved = st->pool_stats.items[owner->stats].reserved;
+    torch_raise_one(&reserved[FL_STAT_ALL], bytes);
+    torch_raise_one(&reserved[in->is_small ? FL_STAT_SMALL : FL_STAT_LARGE], bytes);
+}
+
+void torch_lower_reserved(torch *st, uint32_t pool, uint64_t bytes)
+{
+    const struct torch_pool *in = &st->pools.items[pool];
+    torch_lower(st, FL_STAT_RESERVED_BYTES, in->is_small, bytes);
+    if (in->owner == FL_NONE)
+        return;
+    fl_stat *reserved = st->pool_stats.items[st->privates.items[in->owner].stats].reserved;
+    torch_lower_one(&reserved[FL_STAT_ALL], bytes);
+    torch_lower_one(&reserved[in->is_small ? FL_STAT_SMALL : FL_STAT_LARGE], bytes);
+}
+
+uint64_t torch_private_free(const torch *st)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < st->pools.count; i++) {
+        const struct torch_pool *pool = &st->pools.items[i];
+        for (size_t lane = 0; pool->owner != FL_NONE && lane < pool->lanes.count; lane++) {
+            const struct torch_bins *bins = pool->lanes.items[lane].bins;
+            if (bins == NULL)
+                continue;
+            for (uint32_t at = torch_bins_seek(st, bins, 0); at != FL_NONE;
+                 at = torch_bins_next(st, bins, at))
+                sum += torch_block_at(st, at)->size;
+        }
+    }
+    return sum;
+}
+
 static uint32_t pools_private_of(const torch *st, uint32_t pool)
 {
     return pool < st->private_of.count ? st->private_of.items[pool] : FL_NONE;
@@ -52,7 +111,9 @@ static uint32_t pools_private_of(const torch *st, uint32_t pool)
 
 static torch_step pools_create(torch *st, uint32_t pool)
 {
-    if (!fl_vector_reserve(st->host, &st->privates, 1, st->error))
+    size_t without = st->privates.count + 1 - st->pool_stats.count; /* each may come to have some */
+    if (!fl_vector_reserve(st->host, &st->privates, 1, st->error) ||
+        !fl_vector_reserve(st->host, &st->pool_stats, without, st->error))
         return STEP_BROKEN;
     if (pool >= st->private_of.count) {
         if (!fl_vector_reserve(st->host, &st->private_of, pool + 1 - st->private_of.count,
@@ -62,7 +123,7 @@ static torch_step pools_create(torch *st, uint32_t pool)
             st->private_of.items[st->private_of.count++] = FL_NONE;
     }
     uint32_t index = (uint32_t)st->privates.count;
-    struct torch_private owner = {.name = pool, .use_count = 1};
+    struct torch_private owner = {.name = pool, .use_count = 1, .stats = FL_NONE};
     owner.small = torch_pool_new(st, true, index);
     owner.large = torch_pool_new(st, false, index);
     if (owner.small == FL_NONE || owner.large == FL_NONE)

@@ -52,7 +52,7 @@ static torch_step request_segment(torch *st, const struct torch_request *request
     if (*ret_block == FL_NONE)
         return STEP_BROKEN;
     torch_raise(st, FL_STAT_SEGMENT, small, 1);
-    torch_raise(st, FL_STAT_RESERVED_BYTES, small, request->segment);
+    torch_raise_reserved(st, request->pool, request->segment);
     if (request->segment >= st->settings.max_split_bytes)
         torch_raise_one(&st->stats.oversize_segments, 1);
     st->stats.device_allocs++;
@@ -126,7 +126,7 @@ static torch_step request_ladder(torch *st, struct torch_request *request, bool 
     return step;
 }
 
-static void request_note_refusal(torch *st, const struct torch_request *request)
+static void request_note_refusal(torch *st, const struct torch_request *request, bool rejected)
 {
     st->has_refusal = true;
     st->refusal = (fl_refusal){
@@ -136,6 +136,14 @@ static void request_note_refusal(torch *st, const struct torch_request *request)
         .device_free_bytes = fl_device_free_bytes(st->device),
         .cached_free_bytes =
             torch_current(st, FL_STAT_RESERVED_BYTES) - torch_current(st, FL_STAT_ACTIVE_BYTES),
+        .total_bytes = st->total,
+        .limit_bytes = st->limit,
+        .allocated_bytes = torch_current(st, FL_STAT_ALLOCATED_BYTES),
+        .reserved_bytes = torch_current(st, FL_STAT_RESERVED_BYTES),
+        .private_free_bytes = torch_private_free(st),
+        .reserve_bytes = st->settings.reserve.is_given ? torch_reserve_bytes(st) : FL_UNLIMITED,
+        .is_expandable = st->settings.expandable,
+        .is_rejected = rejected,
     };
 }
 
@@ -160,7 +168,7 @@ torch_step torch_request(torch *st, struct torch_request *request, uint32_t *ret
         if (step == STEP_NO) {
             if (!rejected)
                 st->stats.ooms++;
-            request_note_refusal(st, request);
+            request_note_refusal(st, request, rejected);
             st->forbidden = rejected ? "throw_on_cudamalloc_oom" : NULL;
         }
         if (step != STEP_YES)

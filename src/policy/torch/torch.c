@@ -92,6 +92,7 @@ static void torch_close(torch *st)
     fl_vector_deinit(st->host, &st->pools);
     fl_vector_deinit(st->host, &st->stream_order);
     fl_vector_deinit(st->host, &st->privates);
+    fl_vector_deinit(st->host, &st->pool_stats);
     fl_vector_deinit(st->host, &st->private_of);
     fl_vector_deinit(st->host, &st->scopes);
     fl_vector_deinit(st->host, &st->queues);

@@ -87,6 +87,7 @@ struct torch_private {
     uint32_t small, large;
     uint32_t use_count;
     int64_t device_allocs; /* not a true count: 11.5 */
+    uint32_t stats;        /* index of its statistics; FL_NONE: it never had memory */
     bool is_no_split;
 };
 
@@ -164,6 +165,7 @@ struct fl_policy_state {
     uint64_t peaks[FL_STAT_COUNT]; /* of both together */
     fl_stats stats;                /* the rest; `stat` is filled in when it is asked for */
     fl_stats *shown;
+    FL_VECTOR(torch_pool_stats, fl_pool_stats) pool_stats; /* they outlive their pools */
     fl_refusal refusal;
     bool has_refusal;
     struct torch_indices scratch;
@@ -400,6 +402,10 @@ bool torch_in_capture(const torch *st, uint32_t stream);
 /* The search in pools marked use-on-oom (12.6). */
 torch_step torch_fallback(torch *st, struct torch_request *request, uint32_t *ret_block);
 uint64_t torch_pool_hash(const torch *st, uint32_t pool);
+/* Reserved bytes of a pool, in the statistics of all and of the private pool that it belongs to. */
+void torch_raise_reserved(torch *st, uint32_t pool, uint64_t bytes);
+void torch_lower_reserved(torch *st, uint32_t pool, uint64_t bytes);
+uint64_t torch_private_free(const torch *st); /* free bytes in private pools */
 
 /* ---- view.c -------------------------------------------------------------------------------- */
 

@@ -114,7 +114,12 @@ static void view_fill_stats(const torch *st)
 void torch_facts(const torch *st, fl_facts *ret_facts)
 {
     view_fill_stats(st);
-    *ret_facts = (fl_facts){.stats = st->shown, .refusal = st->has_refusal ? &st->refusal : NULL};
+    *ret_facts = (fl_facts){
+        .stats = st->shown,
+        .refusal = st->has_refusal ? &st->refusal : NULL,
+        .pools = st->pool_stats.items,
+        .pool_count = st->pool_stats.count,
+    };
 }
 
 /* ---- check ----------------------------------------------------------------------------------- */
