@@ -7,10 +7,6 @@
 
 #ifdef __cplusplus
 extern "C" {
-#ifdef __cplusplus
-}
-#endif
-
 #endif
 
 /* A process on the device, as the driver's library reports it. */

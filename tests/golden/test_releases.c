@@ -46,6 +46,7 @@ static fl_status replay_script(const fl_trace *trace, const fl_profile *profile,
         .fraction = -1,
         .capacity_bytes = fl_trace_capacity(trace),
         .on_oom = FL_ON_OOM_SKIP,
+        .check_every_op = true,
         .watch = watch,
         .user = r,
     };

@@ -173,97 +173,6 @@ static void a_policy_without_segments_or_counters_cannot_show_them(void **state)
     }
 }
 
-/* ---- the released allocator's own decisions -------------------------------------------------- */
-
-#define CONFORMANCE "tests/data/conformance/"
-
-/* Families that ask for what no policy of this build does. */
-static bool is_replayed(const char *script)
-{
-    static const char *const others[] = {"pool",    "gc",          "expandgc", "splitgc",
-                                         "roundup", "onedivision", "nonsplit"};
-    for (size_t i = 0; i < COUNT_OF(others); i++)
-        if (strncmp(script, others[i], strlen(others[i])) == 0)
-            return false;
-    return true;
-}
-
-static char *read_whole(const char *path)
-{
-    FILE *file = fopen(path, "rb");
-    if (file == NULL)
-        fail_msg("cannot open %s", path);
-    size_t size = 0, used = 0, got;
-    char *text = NULL;
-    do {
-        size = size * 2 + 65536;
-        text = realloc(text, size);
-        assert_non_null(text);
-        got = fread(text + used, 1, size - used - 1, file);
-        used += got;
-    } while (got > 0);
-    text[used] = '\0';
-    fclose(file);
-    return text;
-}
-
-/* Fails at the first line that differs, and says which. */
-static void assert_same_lines(const char *script, const char *expected, const char *got)
-{
-    size_t line = 1, at = 0, start = 0;
-    for (; expected[at] != '\0' && expected[at] == got[at]; at++) {
-        if (expected[at] == '\n') {
-            line++;
-            start = at + 1;
-        }
-    }
-    if (expected[at] == got[at])
-        return;
-    fail_msg("%s: decision %zu: expected '%.*s', got '%.*s'", script, line,
-             (int)strcspn(expected + start, "\n"), expected + start,
-             (int)strcspn(got + start, "\n"), got + start);
-}
-
-static void compare_with_release(const char *script, const char *hash)
-{
-    char path[256];
-    fl_trace *trace = NULL;
-    fl_error error = {0};
-    struct printed printed = {0};
-    snprintf(path, sizeof path, CONFORMANCE "scripts/%s.txt", script);
-    if (fl_read_file(path, NULL, &trace, &error) != FL_OK ||
-        print_decisions(trace, NULL, &printed, &error) != FL_OK)
-        fail_msg("%s", error.text);
-    snprintf(path, sizeof path, CONFORMANCE "decisions/%s.%s.txt", script, hash);
-    char *expected = read_whole(path);
-    assert_same_lines(script, expected, printed.text);
-    free(expected);
-    free(printed.text);
-    fl_trace_free(trace);
-}
-
-static void every_decision_of_the_released_allocator_comes_out_the_same(void **state)
-{
-    (void)state;
-    char *rows = read_whole(CONFORMANCE "releases.tsv");
-    size_t compared = 0;
-    char *next = rows;
-    while (*next != '\0') {
-        char *line = next;
-        next += strcspn(next, "\n");
-        if (*next != '\0')
-            *next++ = '\0';
-        char script[64], release[16], hash[16];
-        if (sscanf(line, "%63[^\t]\t%15[^\t]\t%15s", script, release, hash) != 3 ||
-            strcmp(release, "2.9.1") != 0 || strcmp(hash, "-") == 0 || !is_replayed(script))
-            continue;
-        compare_with_release(script, hash);
-        compared++;
-    }
-    free(rows);
-    assert_int_equal(compared, 54);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -273,7 +182,6 @@ int main(void)
         cmocka_unit_test(a_refused_page_shows_in_whole_granules),
         cmocka_unit_test(segments_and_counters_show_where_the_script_asks),
         cmocka_unit_test(a_policy_without_segments_or_counters_cannot_show_them),
-        cmocka_unit_test(every_decision_of_the_released_allocator_comes_out_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

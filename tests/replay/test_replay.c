@@ -81,10 +81,10 @@ static void settings_are_judged_by_the_release(void **state)
     (void)state;
     fl_trace *trace = read_script("a 1 1\n");
     fl_replay_options options = plain_options();
-    options.conf = "max_split_size_mb:20";
+    options.conf = "max_split_size_mb:19";
     assert_refused(trace, &options, FL_ERR_USAGE,
-                   "CachingAllocator option max_split_size_mb too small, must be > 20");
-    options.conf = "max_split_size_mb:21";
+                   "CachingAllocator option max_split_size_mb too small, must be >= 20");
+    options.conf = "max_split_size_mb:20";
     fl_replay *replay;
     assert_int_equal(fl_replay_open(trace, &options, &replay, NULL), FL_OK);
     fl_replay_close(replay);
