@@ -36,7 +36,8 @@ typedef struct fl_verdict {
     const fl_profile *profiles[32]; /* releases that explain the file */
     size_t profile_count;
     uint64_t inferred_trims, inferred_completions;
-    uint64_t releases_by_cause[FL_CAUSE_COUNT]; /* segments given back, by why */
+    uint64_t releases_by_cause[FL_CAUSE_COUNT];       /* segments given back, by why */
+    uint64_t most_granted_bytes, least_refused_bytes; /* of the recorded card: fl_device_info */
 } fl_verdict;
 
 /* Infers what a recorded history does not say (empty_cache, which completions came by
@@ -51,11 +52,11 @@ FL_API fl_status fl_rebuild(fl_trace *trace, size_t device, const fl_profile *pr
 FL_API fl_status fl_verify(fl_trace *trace, size_t device, const fl_profile *profile,
                            const fl_host *host, fl_verdict *ret_verdict, fl_error *error);
 
-/* The newest of `profiles` (oldest first) that explains a device's history without a difference;
- * NULL where none does. */
+/* The newest of `profiles` (oldest first) that explains a device's history without a difference,
+ * and the verdict that says so; NULL, and no verdict, where none does. */
 FL_API fl_status fl_verify_choose(fl_trace *trace, size_t device, const fl_profile *const *profiles,
                                   size_t count, const fl_host *host, const fl_profile **ret_profile,
-                                  fl_error *error);
+                                  fl_verdict *ret_verdict, fl_error *error);
 
 #ifdef __cplusplus
 }

@@ -1,12 +1,26 @@
 /* replay FILE: runs the trace and says how it went. */
 #include "cli/envelope.h"
+#include "cli/memory.h"
 #include "cli/setup.h"
+#include "cli/statistics.h"
 
 #include <fraglab/units.h>
 #include <fraglab/verify.h>
 
 #include <inttypes.h>
 #include <string.h>
+
+#define MESSAGE_SIZE 16384 /* 1.5 KiB of words, and FL_PROCESSES_MOST processes */
+
+/* What is shown when a replay is over. */
+struct result {
+    const fl_trace *trace;
+    const fl_setup *setup;
+    fl_replay_summary summary;
+    fl_statistics statistics;
+    char message[MESSAGE_SIZE]; /* as PyTorch prints it; 2.3 prints a NUL, so the length counts */
+    size_t message_length;      /* 0: there is none, or nobody knows it */
+};
 
 static void emit_totals(fl_emit *emit, const char *key, const fl_totals *totals)
 {
@@ -34,8 +48,9 @@ static fl_emit_value bytes_if(bool has, uint64_t bytes)
     return has ? fl_emit_bytes(bytes) : fl_emit_null();
 }
 
-static void emit_oom(fl_emit *emit, const fl_replay_summary *summary)
+static void emit_oom(fl_emit *emit, const struct result *result)
 {
+    const fl_replay_summary *summary = &result->summary;
     const fl_oom *oom = &summary->oom;
     const fl_refusal *refusal = &oom->refusal;
     bool has = summary->has_oom, told = has && oom->has_refusal;
@@ -47,12 +62,16 @@ static void emit_oom(fl_emit *emit, const fl_replay_summary *summary)
     fl_emit_pair(emit, "device_free_bytes", NULL, bytes_if(told, refusal->device_free_bytes));
     fl_emit_pair(emit, "free_in_cache_bytes", NULL, bytes_if(told, refusal->cached_free_bytes));
     fl_emit_pair(emit, "largest_usable_bytes", NULL, fl_emit_null());
-    fl_emit_pair(emit, "message", NULL, fl_emit_null());
+    fl_emit_pair(emit, "message", NULL,
+                 result->message_length > 0
+                     ? fl_emit_text_sized(result->message, result->message_length)
+                     : fl_emit_null());
     fl_emit_object_end(emit);
 }
 
-static void emit_record(fl_emit *emit, const fl_replay_summary *summary)
+static void emit_record(fl_emit *emit, const struct result *result)
 {
+    const fl_replay_summary *summary = &result->summary;
     fl_emit_for(emit, FL_EMIT_FOR_PROGRAMS | FL_EMIT_FOR_TABLES);
     fl_emit_pair(emit, "events", NULL, fl_emit_count(summary->events));
     fl_emit_pair(emit, "allocs", NULL, fl_emit_count(summary->allocs));
@@ -66,13 +85,28 @@ static void emit_record(fl_emit *emit, const fl_replay_summary *summary)
                  summary->has_stats ? fl_emit_count(summary->stats.alloc_retries) : fl_emit_null());
     fl_emit_pair(emit, "ooms", NULL, fl_emit_count(summary->ooms));
     if (summary->has_oom) {
-        emit_oom(emit, summary);
+        emit_oom(emit, result);
         return;
     }
     fl_emit_for(emit, FL_EMIT_FOR_PROGRAMS); /* a table keeps its columns */
     fl_emit_pair(emit, "oom", NULL, fl_emit_null());
     fl_emit_for(emit, FL_EMIT_FOR_TABLES);
-    emit_oom(emit, summary);
+    emit_oom(emit, result);
+}
+
+/* One line; the NUL of 2.3 shows as nothing. */
+static void text_message(fl_emit *emit, const struct result *result)
+{
+    char text[MESSAGE_SIZE];
+    size_t length = 0;
+    for (size_t i = 0; i < result->message_length; i++)
+        if (result->message[i] != '\0')
+            text[length++] = result->message[i];
+    text[length] = '\0';
+    if (length == 0)
+        return;
+    fl_emit_line(emit, FL_EMIT_PLAIN, "%s", "");
+    fl_emit_words(emit, FL_EMIT_PLAIN, text);
 }
 
 static void text_verdict(fl_emit *emit, const fl_replay_summary *summary)
@@ -91,6 +125,9 @@ static void text_verdict(fl_emit *emit, const fl_replay_summary *summary)
     if (summary->ooms > 1)
         fl_emit_line(emit, FL_EMIT_BAD, "%s requests were refused, the first at event %s: %s asked",
                      count, event, asked);
+    else if (summary->oom.outcome == FL_FORBIDDEN)
+        fl_emit_line(emit, FL_EMIT_BAD,
+                     "a request fails with an internal error at event %s: %s asked", event, asked);
     else
         fl_emit_line(emit, FL_EMIT_BAD, "out of memory at event %s: %s asked", event, asked);
     if (summary->oom.has_refusal)
@@ -142,21 +179,67 @@ static void text_counts(fl_emit *emit, const fl_replay_summary *summary)
     fl_emit_pair(emit, "driver", "driver", fl_emit_text(text));
 }
 
-static void emit_summary(fl_session *session, const fl_trace *trace, const fl_setup *setup,
-                         const fl_replay_summary *summary)
+static void emit_processes(fl_session *session)
+{
+    const fl_process_list *list = &session->options.processes;
+    fl_emit_list_begin(session->emit, "processes", NULL);
+    for (size_t i = 0; i < list->count; i++) {
+        const fl_process *process = &list->items[i];
+        char text[64], bytes[32] = "";
+        if (process->bytes != FL_NOT_GIVEN)
+            snprintf(bytes, sizeof bytes, ":%" PRIu64, process->bytes);
+        if (process->is_own)
+            snprintf(text, sizeof text, "self%s", bytes);
+        else
+            snprintf(text, sizeof text, "%" PRIu64 "%s", process->pid, bytes);
+        fl_emit_item(session->emit, fl_emit_text(text));
+    }
+    fl_emit_list_end(session->emit);
+}
+
+static void emit_result(fl_session *session, const struct result *result)
 {
     fl_emit *emit = session->emit;
     fl_envelope_begin(session);
-    fl_setup_emit_config(session, setup);
+    fl_setup_emit_config(session, result->setup);
+    emit_processes(session);
     fl_envelope_end(session);
     fl_emit_for(emit, FL_EMIT_FOR_PEOPLE);
-    text_verdict(emit, summary);
+    text_verdict(emit, &result->summary);
     fl_emit_line(emit, FL_EMIT_PLAIN, "%s", "");
-    text_totals(emit, summary);
+    text_totals(emit, &result->summary);
     fl_emit_line(emit, FL_EMIT_PLAIN, "%s", "");
-    text_counts(emit, summary);
-    fl_setup_emit_text(session, trace, setup);
-    emit_record(emit, summary);
+    text_counts(emit, &result->summary);
+    fl_setup_emit_text(session, result->trace, result->setup);
+    text_message(emit, result);
+    emit_record(emit, result);
+    fl_emit_for(emit, FL_EMIT_FOR_PROGRAMS | FL_EMIT_FOR_TABLES);
+    fl_statistics_emit(session, &result->statistics);
+}
+
+/* What the release would have said.  A card without a size leaves out numbers that it prints. */
+static void take_message(const fl_session *session, struct result *result)
+{
+    const fl_oom *oom = &result->summary.oom;
+    const fl_refusal *refusal = &oom->refusal;
+    fl_process processes[FL_PROCESSES_MOST];
+    size_t count = session->options.processes.count;
+    if (!result->summary.has_oom || result->setup->profile == NULL)
+        return;
+    if (oom->outcome == FL_FORBIDDEN) {
+        result->message_length = (size_t)snprintf(result->message, MESSAGE_SIZE, "%s", oom->why);
+        return;
+    }
+    if (!oom->has_refusal || refusal->total_bytes == FL_UNLIMITED)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        processes[i] = session->options.processes.items[i];
+        if (processes[i].bytes == FL_NOT_GIVEN)
+            processes[i].bytes = refusal->total_bytes - refusal->device_free_bytes;
+    }
+    result->message_length =
+        fl_refusal_message(result->setup->profile, refusal, (unsigned)result->setup->trace_device,
+                           processes, count, result->message, MESSAGE_SIZE);
 }
 
 /* --decisions: lines go out as they come. */
@@ -198,8 +281,46 @@ static bool run_progress(void *user, uint64_t done, uint64_t total)
     return fl_progress_tick(run->progress, done, total);
 }
 
+/* What memory_stats counts and a snapshot does not tell: waiting for all streams leaves an entry
+ * only where it gave something back. */
+static const char *const not_recorded[] = {"num_sync_all_streams", NULL};
+
+/* Everything that is shown is taken from the replay while it is open. */
+static fl_status show_result(fl_session *session, const fl_trace *trace, const fl_setup *setup,
+                             const fl_replay *replay, uint64_t *ret_ooms, fl_error *error)
+{
+    const fl_options *options = &session->options;
+    struct result result = {.trace = trace, .setup = setup};
+    fl_replay_get_summary(replay, &result.summary);
+    size_t count = result.summary.pool_count;
+    fl_pool_stats *pools = fl_cli_new(&session->host, count, sizeof *pools, error);
+    if (pools == NULL)
+        return FL_ERR_RESOURCE;
+    if (count > 0)
+        memcpy(pools, result.summary.pools, count * sizeof *pools);
+    bool is_script = fl_trace_format(trace) == FL_FORMAT_SCRIPT;
+    result.statistics = (fl_statistics){
+        .profile = setup->profile,
+        .stats = &result.summary.stats,
+        .pools = pools,
+        .pool_count = count,
+        .device = (unsigned)setup->trace_device,
+        .left_out = is_script ? not_recorded + 1 : not_recorded,
+    };
+    take_message(session, &result);
+    fl_status status = FL_OK;
+    bool wants_statistics = options->wants_stats || options->wants_summary;
+    if (wants_statistics && strcmp(options->format, "text") == 0)
+        status = fl_statistics_print(session, &result.statistics, error);
+    else if (!options->wants_decisions)
+        emit_result(session, &result);
+    fl_cli_delete(&session->host, pools, count, sizeof *pools);
+    *ret_ooms = result.summary.ooms;
+    return status;
+}
+
 static fl_status run_replay(fl_session *session, const fl_trace *trace, const fl_setup *setup,
-                            fl_replay_summary *ret_summary, fl_error *error)
+                            uint64_t *ret_ooms, fl_error *error)
 {
     bool has_log = session->options.wants_decisions;
     struct decisions decisions = {&session->output,
@@ -218,7 +339,7 @@ static fl_status run_replay(fl_session *session, const fl_trace *trace, const fl
     status = fl_replay_run(replay, error);
     fl_progress_end(&session->progress);
     if (status == FL_OK)
-        fl_replay_get_summary(replay, ret_summary);
+        status = show_result(session, trace, setup, replay, ret_ooms, error);
     fl_replay_close(replay);
     return status;
 }
@@ -229,30 +350,54 @@ static fl_status replay_trace(fl_session *session, fl_trace *trace, fl_setup *se
     fl_status status = fl_setup_from_trace(session, trace, setup, error);
     if (status != FL_OK)
         return status;
-    if (session->options.wants_decisions)
+    const fl_options *options = &session->options;
+    bool wants_end = options->wants_decisions || options->wants_stats || options->wants_summary;
+    if (wants_end && options->on_oom == NULL)
         setup->on_oom = FL_ON_OOM_SKIP;
-    if (fl_trace_format(trace) != FL_FORMAT_SCRIPT)
+    bool is_script = fl_trace_format(trace) == FL_FORMAT_SCRIPT;
+    if (options->wants_stats && !is_script)
+        fl_session_warn(session,
+                        "memory_stats leaves out %s: an empty_cache that gave nothing back is not "
+                        "in a snapshot",
+                        not_recorded[0]);
+    if (!is_script)
         status = fl_rebuild(trace, setup->trace_device, setup->recorded, error);
-    fl_replay_summary summary;
+    uint64_t ooms = 0;
     if (status == FL_OK)
-        status = run_replay(session, trace, setup, &summary, error);
+        status = run_replay(session, trace, setup, &ooms, error);
     if (status != FL_OK)
         return status;
-    if (!session->options.wants_decisions)
-        emit_summary(session, trace, setup, &summary);
-    return session->options.fails_on_oom && summary.ooms > 0 ? FL_ERR_NO : FL_OK;
+    return options->fails_on_oom && ooms > 0 ? FL_ERR_NO : FL_OK;
 }
 
-static fl_status replay_run(fl_session *session, fl_error *error)
+/* Options that do not go together, and those that the allocator has no answer to. */
+static fl_status check_options(const fl_options *options, const fl_policy_ops *policy,
+                               fl_error *error)
 {
-    const fl_options *options = &session->options;
+    const char *statistics = options->wants_stats     ? "--stats"
+                             : options->wants_summary ? "--summary"
+                                                      : NULL;
+    if (options->wants_decisions && statistics != NULL)
+        return fl_fail(error, FL_ERR_USAGE, "options '--decisions' and '%s' exclude each other",
+                       statistics);
     if (options->wants_decisions && strcmp(options->format, "text") != 0)
         return fl_fail(error, FL_ERR_USAGE, "option '--decisions' writes text, not %s",
                        options->format);
     if (options->wants_decisions && options->on_oom != NULL && strcmp(options->on_oom, "stop") == 0)
         return fl_fail(error, FL_ERR_USAGE, "option '--decisions' implies '--on-oom skip'");
+    if (statistics != NULL && (policy->capabilities & FL_CAN_SETTINGS) == 0)
+        return fl_fail(error, FL_ERR_USAGE,
+                       "option '%s' shows PyTorch's statistics; policy '%s' keeps none", statistics,
+                       policy->name);
+    return FL_OK;
+}
+
+static fl_status replay_run(fl_session *session, fl_error *error)
+{
     fl_setup setup;
     fl_status status = fl_setup_from_options(session, &setup, error);
+    if (status == FL_OK)
+        status = check_options(&session->options, setup.policy, error);
     if (status != FL_OK)
         return status;
     fl_trace *trace = NULL;

@@ -417,8 +417,18 @@ static fl_status verify_run(fl_session *session, fl_error *error)
                            : fl_profile_find(options->torch, &profile, &is_exact, error);
     if (status != FL_OK)
         return status;
+    fl_setup setup = {0};
+    status = fl_setup_gpu_from_options(session, &setup, error);
+    if (status != FL_OK)
+        return status;
+    if (options->fraction >= 0 && setup.gpu_from == FL_FROM_NOWHERE) {
+        fl_fail(error, FL_ERR_USAGE, "a memory fraction needs the size of the card");
+        return fl_hint(error, "--gpu SIZE gives one");
+    }
     fl_trace *trace = NULL;
     status = fl_session_read(session, &trace, error);
+    if (status == FL_OK && setup.gpu_from != FL_FROM_NOWHERE)
+        fl_trace_set_limit(trace, options->fraction, fl_setup_total(&setup));
     if (status == FL_OK)
         status = verify_trace(session, trace, error);
     fl_trace_free(trace);

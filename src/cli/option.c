@@ -117,6 +117,37 @@ static fl_status set_number(const fl_option *row, char *field, const char *argum
     return FL_OK;
 }
 
+/* `4711:2.5GiB`, `self:300MiB`, or `self`. */
+static bool read_process(const char *text, fl_process *ret_process)
+{
+    size_t length = strcspn(text, ":");
+    bool is_own = length == 4 && strncmp(text, "self", 4) == 0;
+    fl_process process = {.bytes = FL_NOT_GIVEN, .is_own = is_own};
+    if (!is_own && (length == 0 || strspn(text, "0123456789") != length ||
+                    !fl_parse_size(text, length, &process.pid)))
+        return false;
+    bool has_size = text[length] == ':';
+    if (has_size ? !fl_parse_size(text + length + 1, strlen(text + length + 1), &process.bytes)
+                 : !is_own)
+        return false;
+    *ret_process = process;
+    return true;
+}
+
+static fl_status add_process(const fl_option *row, const char *argument, fl_process_list *list,
+                             fl_error *error)
+{
+    if (list->count == FL_PROCESSES_MOST)
+        return fl_fail(error, FL_ERR_USAGE, "option '--%s' is given more than %d times", row->name,
+                       FL_PROCESSES_MOST);
+    if (!read_process(argument, &list->items[list->count]))
+        return fl_fail(error, FL_ERR_USAGE,
+                       "option '--%s' expects PID:SIZE, self:SIZE or self, got '%s'", row->name,
+                       argument);
+    list->count++;
+    return FL_OK;
+}
+
 static fl_status set_option(const fl_option *row, const char *argument, fl_options *options,
                             fl_error *error)
 {
@@ -137,6 +168,8 @@ static fl_status set_option(const fl_option *row, const char *argument, fl_optio
     case FL_OPTION_TEXT:
         memcpy(field, &argument, sizeof argument);
         return FL_OK;
+    case FL_OPTION_PROCESS:
+        return add_process(row, argument, &options->processes, error);
     case FL_OPTION_COUNT:
     case FL_OPTION_POSITIVE:
     case FL_OPTION_SIZE:

@@ -5,10 +5,19 @@
 #define FL_CLI_OPTION_H
 
 #include <fraglab/base.h>
+#include <fraglab/message.h>
 
 #include <stdio.h>
 
 #define FL_NOT_GIVEN UINT64_MAX
+
+#define FL_PROCESSES_MOST 64
+
+/* Processes that a message tells of, in the order typed; bytes FL_NOT_GIVEN: all that is used. */
+typedef struct fl_process_list {
+    fl_process items[FL_PROCESSES_MOST];
+    size_t count;
+} fl_process_list;
 
 /* What was typed.  Texts are NULL and numbers FL_NOT_GIVEN where an option was not given and has
  * no default. */
@@ -26,7 +35,8 @@ typedef struct fl_options {
     uint64_t context_bytes, trace_device, jobs;
     double fraction; /* < 0: not given */
     /* single commands */
-    bool fails_on_oom, wants_decisions;
+    bool fails_on_oom, wants_decisions, wants_stats, wants_summary;
+    fl_process_list processes;
     uint64_t top;
     /* what is not an option */
     char *const *words;
@@ -40,7 +50,8 @@ typedef enum fl_option_kind {
     FL_OPTION_COUNT,    /* uint64_t */
     FL_OPTION_POSITIVE, /* uint64_t above 0 */
     FL_OPTION_SIZE,     /* uint64_t, bytes with or without a unit */
-    FL_OPTION_SHARE     /* double from 0 to 1 */
+    FL_OPTION_SHARE,    /* double from 0 to 1 */
+    FL_OPTION_PROCESS   /* fl_process_list: one more `PID:SIZE`, `self:SIZE` or `self` */
 } fl_option_kind;
 
 typedef struct fl_option {

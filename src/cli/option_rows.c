@@ -81,6 +81,14 @@ static const fl_option info_rows[] = {
 static const fl_option replay_rows[] = {
     {"decisions", 0, FL_OPTION_FLAG, SETS(wants_decisions), NULL,
      "every decision as a line of text, instead of the summary; implies --on-oom skip", NULL},
+    {"stats", 0, FL_OPTION_FLAG, SETS(wants_stats), NULL,
+     "torch.cuda.memory_stats at the end, as that release names and orders them; implies "
+     "--on-oom skip", NULL},
+    {"summary", 0, FL_OPTION_FLAG, SETS(wants_summary), NULL,
+     "torch.cuda.memory_summary at the end; implies --on-oom skip", NULL},
+    {"process", 0, FL_OPTION_PROCESS, SETS(processes), "PID:SIZE",
+     "a process that the out-of-memory message tells of; self:SIZE or self (all that is "
+     "used of the card) for the own one; may be repeated (none)", NULL},
     {"fail-on-oom", 0, FL_OPTION_FLAG, SETS(fails_on_oom), NULL,
      "end with 1 if a request was refused", NULL},
     END_OF_ROWS,
@@ -89,6 +97,10 @@ static const fl_option replay_rows[] = {
 static const fl_option verify_rows[] = {
     {"torch", 0, FL_OPTION_TEXT, SETS(torch), "VERSION",
      "compare with this PyTorch release only (all that the file's marks allow)", NULL},
+    {"fraction", 0, FL_OPTION_SHARE, SETS(fraction), "X",
+     "the memory fraction that the program had set, which no file records; needs --gpu", NULL},
+    {"gpu", 0, FL_OPTION_TEXT, SETS(gpu), "SIZE",
+     "device memory of the recorded card, of which --fraction is a part", NULL},
     TRACE_DEVICE_ROW("only this device (all with events)"),
     JOBS_ROW,
     {"conf", 0, FL_OPTION_TEXT, SETS(conf), "TEXT", NULL, NULL},

@@ -15,6 +15,8 @@ typedef enum fl_origin {
     FL_FROM_FILE,    /* "file": its marks, its settings, a script's cap= */
     FL_FROM_CARD,    /* "card": a named card less the context */
     FL_FROM_OOM,     /* "recorded_oom": reserved + free at the first recorded out-of-memory */
+    FL_FROM_REFUSAL, /* "recorded_refusal": what it gave before the record shows a refusal */
+    FL_FROM_LIMIT,   /* "recorded_limit": the smallest that explains the record with --fraction */
     FL_ORIGIN_COUNT
 } fl_origin;
 
@@ -53,6 +55,9 @@ fl_status fl_setup_from_options(fl_session *session, fl_setup *ret_setup, fl_err
 fl_status fl_setup_from_trace(fl_session *session, fl_trace *trace, fl_setup *setup,
                               fl_error *error);
 
+/* What the card is said to have in all; 0: nothing is said. */
+uint64_t fl_setup_total(const fl_setup *setup);
+
 /* The setup as the replay takes it. */
 fl_replay_options fl_setup_replay_options(const fl_session *session, const fl_setup *setup);
 
@@ -77,6 +82,16 @@ void fl_setup_marked_releases(const fl_trace *trace, const fl_profile **ret_prof
  * choice. */
 fl_status fl_setup_trace_device(fl_session *session, const fl_trace *trace, size_t *ret_device,
                                 fl_error *error);
+
+/* What is replayed, and by which release a history is understood; for a policy that knows no
+ * releases only the latter.  Both may learn the size of the card. */
+fl_status fl_setup_take_releases(fl_session *session, fl_trace *trace, fl_setup *setup,
+                                 fl_error *error);
+fl_status fl_setup_take_recorded(fl_session *session, fl_trace *trace, fl_setup *setup,
+                                 fl_error *error);
+
+/* Was something refused for which the card had room? */
+bool fl_setup_shows_limit(const fl_trace *trace, size_t device);
 
 /* The parts of fl_setup_from_options and fl_setup_from_trace that have files of their own. */
 fl_status fl_setup_gpu_from_options(fl_session *session, fl_setup *setup, fl_error *error);

@@ -15,8 +15,13 @@ const char *fl_conf_words(const char *conf)
 static const char *origin_word(fl_origin origin)
 {
     static const char *const words[FL_ORIGIN_COUNT] = {
-        [FL_FROM_NOWHERE] = "default", [FL_FROM_OPTION] = "option",    [FL_FROM_FILE] = "file",
-        [FL_FROM_CARD] = "card",       [FL_FROM_OOM] = "recorded_oom",
+        [FL_FROM_NOWHERE] = "default",
+        [FL_FROM_OPTION] = "option",
+        [FL_FROM_FILE] = "file",
+        [FL_FROM_CARD] = "card",
+        [FL_FROM_OOM] = "recorded_oom",
+        [FL_FROM_REFUSAL] = "recorded_refusal",
+        [FL_FROM_LIMIT] = "recorded_limit",
     };
     return words[origin];
 }
@@ -113,6 +118,8 @@ static void text_gpu(fl_emit *emit, const fl_setup *setup)
         [FL_FROM_OPTION] = "--gpu",
         [FL_FROM_FILE] = "the file's cap=",
         [FL_FROM_OOM] = "reserved + free at the first recorded out-of-memory",
+        [FL_FROM_REFUSAL] = "the most that the recorded card gave before it refused more",
+        [FL_FROM_LIMIT] = "the smallest on which --fraction explains the record",
     };
     char text[160], size[24], context[24];
     fl_format_bytes(setup->capacity_bytes, size, sizeof size);

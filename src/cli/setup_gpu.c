@@ -133,11 +133,27 @@ static uint64_t reserved_at(const fl_trace *trace, size_t device, uint64_t event
 
 /* A card with more room than any segment for the request needs did not refuse it: the process had a
  * limit, which files do not tell. */
+static bool had_room(const fl_event *oom)
+{
+    return oom->address >= oom->size && oom->address - oom->size >= SEGMENT_EXCESS_MOST;
+}
+
+bool fl_setup_shows_limit(const fl_trace *trace, size_t device)
+{
+    uint64_t count = fl_trace_event_count(trace, device);
+    for (uint64_t i = 0; i < count; i++) {
+        fl_event event;
+        fl_trace_event(trace, device, i, &event);
+        if ((event.flags & FL_EVENT_OOM) != 0 && had_room(&event))
+            return true;
+    }
+    return false;
+}
+
 static void warn_of_limit(fl_session *session, const fl_event *oom)
 {
     char asked[24], left[24];
-    if (oom->address < oom->size || oom->address - oom->size < SEGMENT_EXCESS_MOST ||
-        session->options.fraction >= 0)
+    if (!had_room(oom) || session->options.fraction >= 0)
         return;
     fl_format_bytes(oom->size, asked, sizeof asked);
     fl_format_bytes(oom->address, left, sizeof left);

@@ -290,14 +290,18 @@ void fl_emit_table_end(fl_emit *emit)
     emit_end(emit, FL_EMIT_TABLE);
 }
 
+void fl_emit_words(fl_emit *emit, fl_emit_style style, const char *text)
+{
+    if (emit_listens(emit, emit->audience & FL_EMIT_FOR_PEOPLE))
+        emit->ops->line(emit, emit_place(emit), style, text);
+}
+
 void fl_emit_line(fl_emit *emit, fl_emit_style style, const char *format, ...)
 {
-    if (!emit_listens(emit, emit->audience & FL_EMIT_FOR_PEOPLE))
-        return;
     char text[EMIT_LINE_SIZE];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    emit->ops->line(emit, emit_place(emit), style, text);
+    fl_emit_words(emit, style, text);
 }

@@ -119,8 +119,11 @@ void fl_emit_table_begin(fl_emit *emit, const char *key, const char *label,
 void fl_emit_row(fl_emit *emit, const fl_emit_value *cells);
 void fl_emit_table_end(fl_emit *emit);
 
-/* A sentence; only people read it. */
+/* A sentence, cut to 1023 bytes; only people read it. */
 void fl_emit_line(fl_emit *emit, fl_emit_style style, const char *format, ...) FL_PRINTF(3, 4);
+
+/* The same for a text of any length. */
+void fl_emit_words(fl_emit *emit, fl_emit_style style, const char *text);
 
 /* `1,234,567`: at most 27 characters with the NUL. */
 void fl_format_count(uint64_t number, char *buffer, size_t size);

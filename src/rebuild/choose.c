@@ -13,28 +13,30 @@ static bool is_explained(const fl_verdict *verdict)
 
 /* A release that refuses the recorded settings did not write the file. */
 static fl_status explains(fl_trace *trace, size_t device, const fl_profile *profile,
-                          const fl_host *host, bool *ret_explains, fl_error *error)
+                          const fl_host *host, fl_verdict *ret_verdict, bool *ret_explains,
+                          fl_error *error)
 {
-    fl_verdict verdict;
     fl_error why = {0};
-    fl_status status = fl_verify(trace, device, profile, host, &verdict, &why);
+    fl_status status = fl_verify(trace, device, profile, host, ret_verdict, &why);
     if (status == FL_ERR_RESOURCE)
         return fl_fail(error, status, "%s", why.text);
-    *ret_explains = status == FL_OK && is_explained(&verdict);
+    *ret_explains = status == FL_OK && is_explained(ret_verdict);
     return FL_OK;
 }
 
 fl_status fl_verify_choose(fl_trace *trace, size_t device, const fl_profile *const *profiles,
                            size_t count, const fl_host *host, const fl_profile **ret_profile,
-                           fl_error *error)
+                           fl_verdict *ret_verdict, fl_error *error)
 {
+    fl_verdict verdict;
     for (size_t i = count; i-- > 0;) {
         bool is_it;
-        fl_status status = explains(trace, device, profiles[i], host, &is_it, error);
+        fl_status status = explains(trace, device, profiles[i], host, &verdict, &is_it, error);
         if (status != FL_OK)
             return status;
         if (is_it) {
             *ret_profile = profiles[i];
+            *ret_verdict = verdict;
             return FL_OK;
         }
     }

@@ -79,6 +79,9 @@ static void fill_verdict(struct verify *verify)
         verdict->decisions[i] = compare->tallies[i];
     for (size_t i = 0; i < FL_CAUSE_COUNT; i++)
         verdict->releases_by_cause[i] = compare->releases_by_cause[i];
+    const fl_device_info *info = fl_replay_get_device_info(verify->replay);
+    verdict->most_granted_bytes = info->most_granted_bytes;
+    verdict->least_refused_bytes = info->least_refused_bytes;
     verdict->is_complete = true;
     if (!verdict->has_difference)
         verdict->profiles[verdict->profile_count++] = verify->replay->options.profile;

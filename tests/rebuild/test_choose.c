@@ -12,7 +12,8 @@ static const fl_profile *chosen_of(fl_trace *trace, size_t first, size_t last)
     for (size_t i = first; i <= last && fl_profile_at(i) != NULL; i++)
         profiles[count++] = fl_profile_at(i);
     fl_error error = {0};
-    if (fl_verify_choose(trace, 0, profiles, count, NULL, &chosen, &error) != FL_OK)
+    fl_verdict verdict;
+    if (fl_verify_choose(trace, 0, profiles, count, NULL, &chosen, &verdict, &error) != FL_OK)
         fail_msg("%s", error.text);
     return chosen;
 }
