@@ -77,8 +77,8 @@ typedef struct fl_refusal {
 } fl_refusal;
 
 typedef struct fl_facts {
-    const fl_stats *stats;     /* as they are now, until the next call; NULL: none are kept */
-    const fl_refusal *refusal; /* NULL: nothing was refused so far */
+    const fl_stats *stats;      /* as they are now, until the next call; NULL: none are kept */
+    const fl_refusal *refusal;  /* NULL: nothing was refused so far */
     const fl_pool_stats *pools; /* private pools that ever had memory */
     size_t pool_count;
 } fl_facts;

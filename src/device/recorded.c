@@ -65,6 +65,7 @@ struct fl_device_state {
     fl_table stream_numbers;
     uint64_t large_page; /* the largest that any range was reserved for */
     uint64_t next_range; /* above everything recorded */
+    uint32_t last_base;  /* taken by the last reservation; NO_BASE: that took none */
 };
 
 /* ---- bases of ranges ------------------------------------------------------------------------- */
@@ -172,6 +173,7 @@ static fl_status recorded_open(struct fl_device_state *state, const fl_device_en
     state->pages.host = env->host;
     state->pages.error = env->error;
     state->large_page = 1;
+    state->last_base = NO_BASE;
     if (state->record->count >= NO_BASE)
         return fl_fail(error, FL_ERR_RESOURCE, "more than %" PRIu32 " segment events", NO_BASE);
     struct recorded_reading reading = {0};
@@ -335,6 +337,7 @@ static bool recorded_take_base(struct fl_device_state *state, uint32_t stream, b
         if (base->is_taken || base->event < event || is_for_large != is_large)
             continue;
         base->is_taken = true;
+        state->last_base = *next;
         *ret_address = base->address;
         return true;
     }
@@ -346,6 +349,7 @@ static fl_answer recorded_reserve(struct fl_device_state *state, uint64_t size, 
 {
     uint64_t address, end;
     recorded_meet_page(state, page_size);
+    state->last_base = NO_BASE;
     if (recorded_take_base(state, stream, page_size == state->large_page, &address) &&
         fl_add(address, size, &end)) {
         *ret_address = address;
@@ -359,10 +363,15 @@ static fl_answer recorded_reserve(struct fl_device_state *state, uint64_t size, 
     return FL_ANSWER_OK;
 }
 
-/* A range leaves no mark in the record, and what is mapped in it is kept by page. */
+/* A range leaves no mark in the record, and what is mapped in it is kept by page.  One that is
+ * given up at once, as too small, was not the one whose base was recorded. */
 static fl_answer recorded_unreserve(struct fl_device_state *state, uint64_t address, uint64_t size)
 {
-    (void)state, (void)address, (void)size;
+    (void)size;
+    if (state->last_base != NO_BASE && state->bases.items[state->last_base].address == address &&
+        !fl_extents_overlap(&state->pages.mapped, address, 1))
+        state->bases.items[state->last_base].is_taken = false;
+    state->last_base = NO_BASE;
     return FL_ANSWER_OK;
 }
 

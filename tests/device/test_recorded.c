@@ -242,6 +242,24 @@ static void a_range_without_pages_is_given_up(void **state)
     fl_device_close(device);
 }
 
+static void a_range_given_up_at_once_leaves_the_base_to_the_next(void **state)
+{
+    (void)state;
+    static const fl_recorded_event events[] = {
+        {0, MIB(1000), MIB(20), 0, FL_RECORDED_MAP},
+        {1, MIB(5000), MIB(20), 0, FL_RECORDED_MAP},
+    };
+    fl_device *device = open_record(&(fl_device_record){events, COUNT_OF(events)});
+    fl_device_recorded_seek(device, 0, 1);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(reserve(device, MIB(20), 0), MIB(1000));
+        assert_int_equal(fl_device_unreserve(device, MIB(1000), MIB(1000)), FL_ANSWER_OK);
+    }
+    assert_int_equal(reserve(device, MIB(20), 0), MIB(1000));
+    assert_int_equal(reserve(device, MIB(20), 0), MIB(5000));
+    fl_device_close(device);
+}
+
 /* A range for large pages is refused its first page for a whole op; the small one comes first. */
 static void ranges_of_large_and_small_pages_are_told_apart(void **state)
 {
@@ -357,6 +375,7 @@ int main(void)
         cmocka_unit_test(pages_of_a_refused_call_leave_room_for_the_next),
         cmocka_unit_test(ranges_begin_where_they_are_first_mapped),
         cmocka_unit_test(a_range_without_pages_is_given_up),
+        cmocka_unit_test(a_range_given_up_at_once_leaves_the_base_to_the_next),
         cmocka_unit_test(ranges_of_large_and_small_pages_are_told_apart),
         cmocka_unit_test(a_base_that_was_passed_is_not_handed_out),
         cmocka_unit_test(a_record_that_cannot_be_hands_out_nothing_twice),

@@ -144,7 +144,7 @@ static torch_step expandable_map_block(torch *st, uint32_t index, uint64_t wante
     if (!torch_free_insert(st, index))
         return STEP_BROKEN;
     st->held += mapped;
-    torch_raise_reserved(st, block->pool, mapped);
+    torch_raise_reserved(st, torch_pool_of(st, block), mapped);
     st->stats.device_allocs++;
     fl_change change = expandable_change(st, block, FL_CHANGE_MAP, start, mapped);
     torch_tell(st, &change);
@@ -345,7 +345,7 @@ torch_step torch_unmap(torch *st, uint32_t index)
         return STEP_BROKEN;
     struct torch_pool *pool = torch_pool_of(st, block);
     st->held -= size;
-    torch_lower_reserved(st, block->pool, size);
+    torch_lower_reserved(st, pool, size);
     st->stats.device_frees++;
     fl_change change = expandable_change(st, block, FL_CHANGE_UNMAP, start, size);
     torch_tell(st, &change);

@@ -57,13 +57,12 @@ static uint32_t pools_stats_of(const torch *st, uint32_t pool)
     return FL_NONE;
 }
 
-void torch_raise_reserved(torch *st, uint32_t pool, uint64_t bytes)
+void torch_raise_reserved(torch *st, const struct torch_pool *pool, uint64_t bytes)
 {
-    const struct torch_pool *in = &st->pools.items[pool];
-    torch_raise(st, FL_STAT_RESERVED_BYTES, in->is_small, bytes);
-    if (in->owner == FL_NONE)
+    torch_raise(st, FL_STAT_RESERVED_BYTES, pool->is_small, bytes);
+    if (pool->owner == FL_NONE)
         return;
-    struct torch_private *owner = &st->privates.items[in->owner];
+    struct torch_private *owner = &st->privates.items[pool->owner];
     if (owner->stats == FL_NONE)
         owner->stats = pools_stats_of(st, owner->name);
     if (owner->stats == FL_NONE) { /* there is room: pools_create has seen to it */
@@ -73,18 +72,17 @@ void torch_raise_reserved(torch *st, uint32_t pool, uint64_t bytes)
     }
     fl_stat *reserved = st->pool_stats.items[owner->stats].reserved;
     torch_raise_one(&reserved[FL_STAT_ALL], bytes);
-    torch_raise_one(&reserved[in->is_small ? FL_STAT_SMALL : FL_STAT_LARGE], bytes);
+    torch_raise_one(&reserved[pool->is_small ? FL_STAT_SMALL : FL_STAT_LARGE], bytes);
 }
 
-void torch_lower_reserved(torch *st, uint32_t pool, uint64_t bytes)
+void torch_lower_reserved(torch *st, const struct torch_pool *pool, uint64_t bytes)
 {
-    const struct torch_pool *in = &st->pools.items[pool];
-    torch_lower(st, FL_STAT_RESERVED_BYTES, in->is_small, bytes);
-    if (in->owner == FL_NONE)
+    torch_lower(st, FL_STAT_RESERVED_BYTES, pool->is_small, bytes);
+    if (pool->owner == FL_NONE)
         return;
-    fl_stat *reserved = st->pool_stats.items[st->privates.items[in->owner].stats].reserved;
+    fl_stat *reserved = st->pool_stats.items[st->privates.items[pool->owner].stats].reserved;
     torch_lower_one(&reserved[FL_STAT_ALL], bytes);
-    torch_lower_one(&reserved[in->is_small ? FL_STAT_SMALL : FL_STAT_LARGE], bytes);
+    torch_lower_one(&reserved[pool->is_small ? FL_STAT_SMALL : FL_STAT_LARGE], bytes);
 }
 
 uint64_t torch_private_free(const torch *st)
@@ -92,8 +90,9 @@ uint64_t torch_private_free(const torch *st)
     uint64_t sum = 0;
     for (size_t i = 0; i < st->pools.count; i++) {
         const struct torch_pool *pool = &st->pools.items[i];
-        for (size_t lane = 0; pool->owner != FL_NONE && lane < pool->lanes.count; lane++) {
-            const struct torch_bins *bins = pool->lanes.items[lane].bins;
+        for (uint32_t stream = 0; pool->owner != FL_NONE && stream < pool->lanes.count; stream++) {
+            const struct torch_lane *lane = torch_lane_find(st, (uint32_t)i, stream);
+            const struct torch_bins *bins = lane != NULL ? lane->bins : NULL;
             if (bins == NULL)
                 continue;
             for (uint32_t at = torch_bins_seek(st, bins, 0); at != FL_NONE;

@@ -40,7 +40,7 @@ static torch_step release_block(torch *st, uint32_t index)
         owner->device_allocs--;
     }
     torch_lower(st, FL_STAT_SEGMENT, pool->is_small, 1);
-    torch_lower_reserved(st, block->pool, block->size);
+    torch_lower_reserved(st, pool, block->size);
     if (block->size >= st->settings.max_split_bytes)
         torch_lower_one(&st->stats.oversize_segments, 1);
     torch_free_remove(st, index);

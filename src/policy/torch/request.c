@@ -52,7 +52,7 @@ static torch_step request_segment(torch *st, const struct torch_request *request
     if (*ret_block == FL_NONE)
         return STEP_BROKEN;
     torch_raise(st, FL_STAT_SEGMENT, small, 1);
-    torch_raise_reserved(st, request->pool, request->segment);
+    torch_raise_reserved(st, &st->pools.items[request->pool], request->segment);
     if (request->segment >= st->settings.max_split_bytes)
         torch_raise_one(&st->stats.oversize_segments, 1);
     st->stats.device_allocs++;

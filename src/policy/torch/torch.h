@@ -403,8 +403,8 @@ bool torch_in_capture(const torch *st, uint32_t stream);
 torch_step torch_fallback(torch *st, struct torch_request *request, uint32_t *ret_block);
 uint64_t torch_pool_hash(const torch *st, uint32_t pool);
 /* Reserved bytes of a pool, in the statistics of all and of the private pool that it belongs to. */
-void torch_raise_reserved(torch *st, uint32_t pool, uint64_t bytes);
-void torch_lower_reserved(torch *st, uint32_t pool, uint64_t bytes);
+void torch_raise_reserved(torch *st, const struct torch_pool *pool, uint64_t bytes);
+void torch_lower_reserved(torch *st, const struct torch_pool *pool, uint64_t bytes);
 uint64_t torch_private_free(const torch *st); /* free bytes in private pools */
 
 /* ---- view.c -------------------------------------------------------------------------------- */
