@@ -34,11 +34,14 @@ typedef enum fl_op_kind {
     FL_OP_OUTSIDE,         /* size: memory taken outside this allocator is now this much */
     FL_OP_SHOW_SEGMENTS,   /* report segments and blocks here */
     FL_OP_SHOW_COUNTERS,   /* report the statistics here */
+    FL_OP_RESET_PEAKS,     /* reset_peak_memory_stats: peaks are what is current */
+    FL_OP_RESET_SUMS,      /* reset_accumulated_memory_stats: sums and counters are 0 */
     FL_OP_KIND_COUNT
 } fl_op_kind;
 
 enum {                           /* fl_op.flags */
        FL_OP_HELD = 1 << 0,      /* FREE */
+       FL_OP_AT = 1 << 1,        /* ALLOC: at `address`, or not at all */
        FL_OP_CAPTURE = 1 << 1,   /* SCOPE_BEGIN: a graph capture, not only a routing scope */
        FL_OP_NO_SPLIT = 1 << 2,  /* SCOPE_BEGIN: blocks of this pool are handed out whole */
        FL_OP_USE_ON_OOM = 1 << 3 /* SCOPE_BEGIN: the pool also serves others before they run out */
@@ -55,6 +58,7 @@ typedef struct fl_op {
         uint64_t size;   /* bytes */
         double fraction; /* LIMIT */
     };
+    uint64_t address; /* only with FL_OP_AT */
 } fl_op;
 
 typedef enum fl_outcome {
@@ -105,7 +109,8 @@ typedef struct fl_change {
     uint8_t kind;  /* fl_change_kind */
     uint8_t cause; /* fl_cause */
     uint8_t flags;
-    uint32_t id;      /* PLACE, FREE_*: dense allocation number */
+    uint32_t id;      /* PLACE, FREE_*: dense allocation number; FL_NONE: nobody's, for a moment,
+                         on the way to a request for an exact address */
     uint32_t segment; /* dense segment number, in order of ACQUIRE and RESERVE */
     uint32_t stream;  /* dense */
     uint32_t pool;    /* dense */

@@ -54,6 +54,8 @@ const char *fl_survey_kind_name(size_t kind)
         [FL_OP_OUTSIDE] = "outside",
         [FL_OP_SHOW_SEGMENTS] = "show_segments",
         [FL_OP_SHOW_COUNTERS] = "show_counters",
+        [FL_OP_RESET_PEAKS] = "reset_peaks",
+        [FL_OP_RESET_SUMS] = "reset_sums",
         [FL_EVENT_SEGMENT_ALLOC] = "segment_alloc",
         [FL_EVENT_SEGMENT_FREE] = "segment_free",
         [FL_EVENT_SEGMENT_MAP] = "segment_map",

@@ -177,7 +177,7 @@ static fl_status mirror_add_block(fl_mirror *mirror, const fl_change *change, fl
     if (segment == NULL || !mirror_is_inside(segment, change))
         return mirror_misfit(change, "its segment does not hold it", error);
     if (change->id == FL_NONE)
-        return mirror_misfit(change, "a block without a number", error);
+        return FL_OK; /* nobody's, and gone before the op is over */
     uint32_t *place = mirror_place(mirror, change->id, error);
     if (place == NULL || !fl_vector_reserve(mirror->host, &mirror->blocks, 1, error))
         return FL_ERR_RESOURCE;
@@ -209,6 +209,8 @@ static struct fl_mirror_block *mirror_block(const fl_mirror *mirror, const fl_ch
 static fl_status mirror_ask_free(fl_mirror *mirror, const fl_change *change, fl_error *error)
 {
     struct fl_mirror_block *block = mirror_block(mirror, change);
+    if (change->id == FL_NONE)
+        return FL_OK;
     if (block == NULL || block->is_pending)
         return mirror_misfit(change, "no such live block", error);
     block->is_pending = true;
@@ -219,6 +221,8 @@ static fl_status mirror_ask_free(fl_mirror *mirror, const fl_change *change, fl_
 static fl_status mirror_end_free(fl_mirror *mirror, const fl_change *change, fl_error *error)
 {
     struct fl_mirror_block *block = mirror_block(mirror, change);
+    if (change->id == FL_NONE)
+        return FL_OK;
     if (block == NULL || !block->is_pending)
         return mirror_misfit(change, "no such block was let go of", error);
     mirror->segments.items[block->segment].blocks--;

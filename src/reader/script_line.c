@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Fields: i id, b bytes, s stream, p pool, x fraction, T text to the end of the line.  Those behind
+/* Fields: i id, b bytes, s stream, w what is reset, p pool, x fraction, T text to the end of the
+ * line.  Those behind
  * `?` may be left out. */
 typedef struct script_row {
     char letter;
@@ -31,6 +32,7 @@ static const script_row rows[] = {
     {'x', FL_OP_POOL_RELEASE, "p", "x POOL"},
     {'s', FL_OP_SHOW_SEGMENTS, "", "s"},
     {'t', FL_OP_SHOW_COUNTERS, "", "t"},
+    {'z', FL_OP_RESET_PEAKS, "w", "z peak|accumulated"},
     {'d', FL_OP_FREE_DONE, "i", "d ID"},
     {'C', FL_OP_CONFIGURE, "T", "C TEXT"},
     {'o', FL_OP_OUTSIDE, "b", "o BYTES"},
@@ -162,6 +164,13 @@ static bool take_pool(fl_script_line *line, fl_piece word)
     return fl_piece_number(second, &line->pool.second);
 }
 
+static bool take_reset(fl_script_line *line, fl_piece word)
+{
+    bool is_sums = word.length == 11 && memcmp(word.at, "accumulated", 11) == 0;
+    line->event.kind = is_sums ? FL_OP_RESET_SUMS : FL_OP_RESET_PEAKS;
+    return is_sums || (word.length == 4 && memcmp(word.at, "peak", 4) == 0);
+}
+
 static bool take_fraction(fl_script_line *line, fl_piece word)
 {
     return fl_parse_real(word.at, word.length, &line->event.fraction) && line->event.fraction <= 1;
@@ -179,6 +188,7 @@ static const field_row field_rows[] = {
     {'s', "a stream (a number)", take_stream},
     {'p', "a pool (N or K.N)", take_pool},
     {'x', "a fraction from 0 to 1", take_fraction},
+    {'w', "peak or accumulated", take_reset},
 };
 
 static const field_row *field_find(char letter)
@@ -221,6 +231,13 @@ static bool take_flag(fl_script_line *line, fl_piece word, uint8_t flag)
     return is_on || (word.length == 1 && *word.at == '0');
 }
 
+/* 0 cannot be told from no address, and no memory lies there. */
+static bool take_at(fl_script_line *line, fl_piece word)
+{
+    line->event.flags |= FL_OP_AT;
+    return fl_piece_number(word, &line->event.address) && line->event.address != 0;
+}
+
 static bool take_capture(fl_script_line *line, fl_piece word)
 {
     return take_flag(line, word, FL_OP_CAPTURE);
@@ -247,6 +264,7 @@ static const key_row key_rows[] = {
     {"dev=", FL_OP_NONE, "a device number up to 255", take_device},
     {"t=", FL_OP_NONE, "a time in microseconds", take_time},
     {"stack=", FL_OP_NONE, "a stack number", take_stack},
+    {"at=", FL_OP_ALLOC, "an address", take_at},
     {"stream=", FL_OP_SCOPE_BEGIN, "a stream (a number)", take_stream},
     {"capture=", FL_OP_SCOPE_BEGIN, "0 or 1", take_capture},
     {"nosplit=", FL_OP_SCOPE_BEGIN, "0 or 1", take_no_split},

@@ -283,6 +283,8 @@ static const struct handler {
     [FL_OP_OUTSIDE] = {replay_outside, 0},
     [FL_OP_SHOW_SEGMENTS] = {replay_note, 0},
     [FL_OP_SHOW_COUNTERS] = {replay_note, 0},
+    [FL_OP_RESET_PEAKS] = {replay_control, FL_CAN_SETTINGS},
+    [FL_OP_RESET_SUMS] = {replay_control, FL_CAN_SETTINGS},
 };
 
 static inline fl_status run_op(fl_replay *replay, const struct place *place, fl_op *op,

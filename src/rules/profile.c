@@ -20,7 +20,7 @@
 #define RULES_2_11 RULES_2_10, .has_large_segment = true, .use_on_oom = FL_USE_ON_OOM_EARLY
 #define RULES_2_12 RULES_2_11, .tie = FL_TIE_BLOCK, .has_reject_on_oom = true
 #define RULES_2_13 RULES_2_12, .tie = FL_TIE_SEGMENT, .limit_is_rounded = true,                    \
-    .scope_is_capture = false
+    .scope_is_capture = false, .has_exact_address = true
 #define RULES_2_15 RULES_2_13, .small_range_is_dropped = true
 
 /* A row repeats fields on purpose. */

@@ -48,6 +48,7 @@ struct fl_profile {
     bool scope_is_capture;        /* any open scope counts as a graph capture */
     bool trim_refused_in_scope;   /* empty_cache with a scope open fails an assertion */
     bool capture_uses_forgotten;  /* uses recorded in capture make no events */
+    bool has_exact_address;       /* requests for an address of their own (17) */
     bool fallback_splits_plainly; /* use-on-oom search and split ignore the expandable setting */
 };
 

@@ -122,6 +122,8 @@ static inline void fl_columns_op(const fl_columns *columns, uint64_t index, fl_o
     ret_op->stream = stream != FL_NONE16 ? stream : FL_NONE;
     ret_op->pool = pool != FL_NONE16 ? pool : FL_NONE;
     ret_op->size = columns->size[index];
+    if ((ret_op->flags & FL_OP_AT) && kind == FL_OP_ALLOC && columns->address != NULL)
+        ret_op->address = columns->address[index];
 }
 
 #endif

@@ -229,7 +229,6 @@ static void changes_that_do_not_fit_are_told_and_change_nothing(void **state)
         {{FL_CHANGE_PLACE, 0, 1095, 10, 1, 10}, "does not hold it"},
         {{FL_CHANGE_PLACE, 0, 990, 20, 1, 10}, "does not hold it"},
         {{FL_CHANGE_PLACE, 5, 1050, 10, 1, 10}, "does not hold it"},
-        {{FL_CHANGE_PLACE, 0, 1050, 10, FL_NONE, 10}, "without a number"},
         {{FL_CHANGE_FREE_ASKED, 0, 1000, 20, 1, 20}, "no such live block"},
         {{FL_CHANGE_FREE_ASKED, 0, 1000, 21, 0, 20}, "no such live block"},
         {{FL_CHANGE_FREE_DONE, 0, 1000, 20, 0, 20}, "was let go of"},
@@ -238,6 +237,25 @@ static void changes_that_do_not_fit_are_told_and_change_nothing(void **state)
     for (size_t i = 0; i < COUNT_OF(cases); i++)
         refuse(&mirror, cases[i].step, cases[i].because);
     assert_string_equal(drawn(&mirror), "0:1000+100 L20 .80 | 1:2000+40 .40");
+    fl_mirror_deinit(&mirror);
+}
+
+static void what_is_nobodys_counts_in_the_totals_only(void **state)
+{
+    (void)state;
+    static const struct step steps[] = {{FL_CHANGE_ACQUIRE, 0, 1000, 100, 0, 0},
+                                        {FL_CHANGE_PLACE, 0, 1000, 40, FL_NONE, 40},
+                                        {FL_CHANGE_PLACE, 0, 1040, 20, 0, 20},
+                                        {FL_CHANGE_FREE_ASKED, 0, 1000, 40, FL_NONE, 40},
+                                        {FL_CHANGE_FREE_DONE, 0, 1000, 40, FL_NONE, 40}};
+    fl_mirror mirror;
+    fl_mirror_init(&mirror, fl_host_default());
+    assert_int_equal(apply_all(&mirror, steps, 3, NULL), FL_OK);
+    assert_int_equal(mirror.totals.allocated_bytes, 60);
+    assert_int_equal(apply_all(&mirror, steps + 3, 2, NULL), FL_OK);
+    assert_int_equal(mirror.totals.allocated_bytes, 20);
+    assert_int_equal(fl_mirror_check(&mirror, NULL), FL_OK);
+    assert_string_equal(drawn(&mirror), "0:1000+100 .40 L20 .40");
     fl_mirror_deinit(&mirror);
 }
 
@@ -304,6 +322,7 @@ int main(void)
         cmocka_unit_test(mapped_runs_join_and_part),
         cmocka_unit_test(segments_that_touch_stay_two),
         cmocka_unit_test(changes_that_do_not_fit_are_told_and_change_nothing),
+        cmocka_unit_test(what_is_nobodys_counts_in_the_totals_only),
         cmocka_unit_test(overlapping_blocks_do_not_pass_the_check),
         cmocka_unit_test(a_host_without_memory_leaves_the_mirror_whole),
     };

@@ -179,7 +179,8 @@ static fl_status torch_alloc(torch *st, const fl_op *op, fl_result *ret_result, 
     if (op->size == 0)
         return torch_finish(st, STEP_YES, ret_result);
     struct torch_request request = torch_request_of(st, op);
-    torch_step step = torch_request(st, &request, &index);
+    torch_step step = op->flags & FL_OP_AT ? torch_request_at(st, &request, op->address, &index)
+                                           : torch_request(st, &request, &index);
     if (step != STEP_YES)
         return torch_finish(st, step, ret_result);
     st->block_of.items[op->id] = index;
@@ -278,6 +279,12 @@ static fl_status torch_control(torch *st, const fl_op *op, fl_result *ret_result
         break;
     case FL_OP_FREE_DONE:
         step = torch_complete_op(st, op);
+        break;
+    case FL_OP_RESET_PEAKS:
+        torch_reset_peaks(st);
+        break;
+    case FL_OP_RESET_SUMS:
+        torch_reset_sums(st);
         break;
     default:
         break; /* marks and reports ask nothing of an allocator */

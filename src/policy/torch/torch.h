@@ -2,6 +2,7 @@
  *
  *     torch.c       the policy table; one op in, one result out
  *     request.c     a request, step by step (6), the ladder of an out-of-memory included
+ *     exact.c       a request for an exact address (17)
  *     bins.c        the free set of one pool and stream, in order (5.1)
  *     search.c      what may be taken from it (5.2, 8.1); probe
  *     block.c       block objects: split, hand out, merge, free (8, 9)
@@ -113,10 +114,12 @@ struct torch_uses {
     uint32_t next_unused;
 };
 
-/* Statistics of one kind of pool, in the leanest form: what was ever counted up is current + freed,
+/* Statistics of one kind of pool, in the leanest form: what was counted up is current + freed
+ * - start,
  * and "all" is the sum of both kinds but for its peak. */
 struct torch_counts {
     uint64_t current[FL_STAT_COUNT], peak[FL_STAT_COUNT], freed[FL_STAT_COUNT];
+    uint64_t start[FL_STAT_COUNT]; /* current when sums were last set to 0 */
 };
 
 struct fl_policy_state {
@@ -354,6 +357,11 @@ void torch_probe(const torch *st, const fl_op *op, fl_probe *ret_probe);
 
 struct torch_request torch_request_of(const torch *st, const fl_op *op);
 torch_step torch_request(torch *st, struct torch_request *request, uint32_t *ret_block);
+
+/* ---- exact.c ------------------------------------------------------------------------------- */
+
+torch_step torch_request_at(torch *st, struct torch_request *request, uint64_t address,
+                            uint32_t *ret_block);
 /* Is it beyond the bound of throw_on_cudamalloc_oom: the setting's fraction of the card (7 step 4)?
  */
 bool torch_is_rejected(const torch *st, const struct torch_request *request);
@@ -412,5 +420,8 @@ uint64_t torch_private_free(const torch *st); /* free bytes in private pools */
 fl_status torch_walk(const torch *st, const fl_walk *walk, fl_error *error);
 fl_status torch_check(const torch *st, fl_error *error);
 void torch_facts(const torch *st, fl_facts *ret_facts);
+/* The statistics start anew (14): peaks from what is current, sums and counters from 0. */
+void torch_reset_peaks(torch *st);
+void torch_reset_sums(torch *st);
 
 #endif

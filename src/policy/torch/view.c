@@ -90,7 +90,7 @@ static fl_stat view_stat(const struct torch_counts *counts, size_t kind)
     return (fl_stat){
         .current = counts->current[kind],
         .peak = counts->peak[kind],
-        .allocated = counts->current[kind] + counts->freed[kind],
+        .allocated = counts->current[kind] + counts->freed[kind] - counts->start[kind],
         .freed = counts->freed[kind],
     };
 }
@@ -120,6 +120,51 @@ void torch_facts(const torch *st, fl_facts *ret_facts)
         .pools = st->pool_stats.items,
         .pool_count = st->pool_stats.count,
     };
+}
+
+static void view_reset_peak(fl_stat *stat)
+{
+    stat->peak = stat->current;
+}
+
+static void view_reset_sums(fl_stat *stat)
+{
+    stat->allocated = stat->freed = 0;
+}
+
+/* Statistics that are kept in full. */
+static void view_each_stat(torch *st, void (*change)(fl_stat *stat))
+{
+    change(&st->stats.oversize_allocations);
+    change(&st->stats.oversize_segments);
+    for (size_t i = 0; i < st->pool_stats.count; i++)
+        for (size_t group = 0; group < FL_STAT_GROUPS; group++)
+            change(&st->pool_stats.items[i].reserved[group]);
+}
+
+void torch_reset_peaks(torch *st)
+{
+    for (size_t kind = 0; kind < FL_STAT_COUNT; kind++) {
+        for (size_t group = 0; group < 2; group++)
+            st->counts[group].peak[kind] = st->counts[group].current[kind];
+        st->peaks[kind] = torch_current(st, (fl_stat_kind)kind);
+    }
+    view_each_stat(st, view_reset_peak);
+}
+
+void torch_reset_sums(torch *st)
+{
+    for (size_t group = 0; group < 2; group++) {
+        struct torch_counts *counts = &st->counts[group];
+        for (size_t kind = 0; kind < FL_STAT_COUNT; kind++) {
+            counts->freed[kind] = 0;
+            counts->start[kind] = counts->current[kind];
+        }
+    }
+    view_each_stat(st, view_reset_sums);
+    fl_stats *stats = &st->stats;
+    stats->alloc_retries = stats->ooms = stats->sync_all_streams = 0;
+    stats->device_allocs = stats->device_frees = stats->oom_rejections = 0;
 }
 
 /* ---- check ----------------------------------------------------------------------------------- */

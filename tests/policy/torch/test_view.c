@@ -156,6 +156,66 @@ static void sums_must_be_those_of_the_statistics(void **state)
     expect_broken(h, "reserved bytes do not add up");
 }
 
+/* Peaks fall to what is current, sums to 0; what was freed before counts no more. */
+static void statistics_start_anew(void **state)
+{
+    (void)state;
+    heap *h = heap_open((heap_conf){.capacity = MIB(100), .release = "2.15.0"});
+    heap_does(h, "a 1 3MiB; a 2 1MiB; a 3 30MiB; f 3; f 2; a 4 90MiB");
+    heap_stat_shows(h, FL_STAT_ALLOCATED_BYTES, "3MiB 34MiB 34MiB 31MiB");
+    assert_int_equal(heap_stats(h)->alloc_retries, 1);
+    torch_reset_peaks(heap_state(h));
+    heap_stat_shows(h, FL_STAT_ALLOCATED_BYTES, "3MiB 3MiB 34MiB 31MiB");
+    torch_reset_sums(heap_state(h));
+    heap_stat_shows(h, FL_STAT_ALLOCATED_BYTES, "3MiB 3MiB 0 0");
+    heap_stat_shows(h, FL_STAT_SEGMENT, "1 1 0 0");
+    assert_int_equal(heap_stats(h)->alloc_retries, 0);
+    assert_int_equal(heap_stats(h)->device_allocs, 0);
+    heap_does(h, "a 5 1MiB; f 1");
+    heap_stat_shows(h, FL_STAT_ALLOCATED_BYTES, "1MiB 4MiB 1MiB 3MiB");
+    heap_stat_shows(h, FL_STAT_SEGMENT, "2 2 1 0");
+    heap_close(h);
+}
+
+static void a_pool_keeps_its_statistics_when_it_is_gone(void **state)
+{
+    (void)state;
+    heap *h = heap_open((heap_conf){.release = "2.15.0"});
+    heap_does(h, "b 1; b 2; a 1 1MiB; q 2; q 1; x 1; x 2");
+    fl_facts facts;
+    torch_facts(heap_state(h), &facts);
+    assert_int_equal(facts.pool_count, 1);
+    assert_int_equal(facts.pools[0].id[1], 2);
+    heap_does(h, "f 1; e; b 2; a 2 30MiB; q 2");
+    torch_facts(heap_state(h), &facts);
+    assert_int_equal(facts.pool_count, 1);
+    const fl_stat *reserved = facts.pools[0].reserved;
+    assert_int_equal(reserved[FL_STAT_SMALL].current, 0);
+    assert_int_equal(reserved[FL_STAT_SMALL].freed, MIB(2));
+    assert_int_equal(reserved[FL_STAT_ALL].allocated, MIB(32));
+    assert_int_equal(reserved[FL_STAT_ALL].peak, MIB(30));
+    torch_reset_sums(heap_state(h));
+    assert_int_equal(reserved[FL_STAT_ALL].allocated, 0);
+    heap_close(h);
+}
+
+static void a_refusal_knows_what_its_message_tells(void **state)
+{
+    (void)state;
+    heap *h = heap_open((heap_conf){.capacity = MIB(100), .fraction = 0.9, .release = "2.9.1"});
+    heap_does(h, "a 1 40MiB; b 1; a 2 20MiB; f 2; q 1; a 3 60MiB");
+    const fl_refusal *refusal = heap_refusal(h);
+    assert_int_equal(refusal->total_bytes, MIB(100));
+    assert_int_equal(refusal->limit_bytes, MIB(90));
+    assert_int_equal(refusal->allocated_bytes, MIB(40));
+    assert_int_equal(refusal->reserved_bytes, MIB(60));
+    assert_int_equal(refusal->private_free_bytes, MIB(20));
+    assert_int_equal(refusal->reserve_bytes, FL_UNLIMITED);
+    assert_false(refusal->is_expandable);
+    assert_false(refusal->is_rejected);
+    heap_close(h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -171,6 +231,9 @@ int main(void)
         cmocka_unit_test(unmapped_ranges_must_be_in_the_unmapped_set),
         cmocka_unit_test(sets_must_hold_nothing_else),
         cmocka_unit_test(sums_must_be_those_of_the_statistics),
+        cmocka_unit_test(statistics_start_anew),
+        cmocka_unit_test(a_pool_keeps_its_statistics_when_it_is_gone),
+        cmocka_unit_test(a_refusal_knows_what_its_message_tells),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
