@@ -28,8 +28,9 @@ typedef struct fl_replay_options {
     size_t trace_device;             /* which device's events */
     uint64_t first_event, end_event; /* half open; both 0: all */
     fl_on_oom on_oom;
-    /* Skip what costs time on every op: the summary then lacks the events at which peaks stood.
-     * Only without `watch`, and with a policy that keeps statistics; else without effect. */
+    /* Skip what costs time on every op: the summary then lacks the events at which peaks stood,
+     * and peaks start anew where the trace resets them.  Only without `watch`, and with a policy
+     * that keeps statistics; else without effect. */
     bool is_lean;
     bool check_every_op; /* run the policy's check after each op; slow */
     /* After every op, and now and then (progress).  Either may be NULL.  `watch` may return a

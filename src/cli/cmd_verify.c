@@ -102,7 +102,7 @@ static fl_status verify_device(fl_session *session, fl_trace *trace,
             fl_verify(trace, verdict->device, candidates->items[i], &session->host, &one, &failure);
         if (why.status == FL_OK)
             why = failure;
-        if (status == FL_ERR_USAGE)
+        if (status == FL_ERR_INPUT)
             continue;
         if (status != FL_OK)
             return pass_on(&failure, error);
