@@ -373,7 +373,13 @@ def pools_events(writer, count, release):
         release_pool(writer, pool, release)
 
 
+def odd(writer, count, release):
+    """A few requests that show what odd settings came to mean."""
+    churn(writer, 40, target=20)
+
+
 FAMILIES = {
+    "odd": odd,
     "plain": plain,
     "uses": uses,
     "limits": limits,
@@ -441,6 +447,36 @@ def drawn_settings(rng, release, family):
     return pairs
 
 
+KEYS = (
+    ["max_split_size_mb", "garbage_collection_threshold", "roundup_power2_divisions"] * 2
+    + ["expandable_segments", "max_non_split_rounding_mb", "large_segment_size_mb"] * 2
+    + ["per_process_memory_fraction", "throw_on_cudamalloc_oom", "expandable_segments_reserve"]
+    + ["release_lock_on_cudamalloc", "pinned_use_cuda_host_register", "pinned_num_register_threads"]
+    + ["pinned_use_background_threads", "graph_capture_record_stream_reuse", "unknown", ""]
+)
+VALUES = ["True", "False", "true", "1", "0", "2", "3", "8", "19", "20", "21", "64", "200", "-1", "+64"]
+VALUES += ["0.0", "0.3", "0.5", ".5", "1.0", "1.5", "1e-1", "nan", "inf", "128.5", "64mb", "0x40", "abc"]
+VALUES += ["", " 64 ", "6 4", "99999999999", "99999999999999999999", "4G", "0.2g"]
+
+
+def odd_settings(rng, release):
+    """A settings text as no one should write it; most are refused, the others mean something."""
+
+    def value():
+        return roundup_list(rng, release) if rng.random() < 0.2 else rng.choice(VALUES)
+
+    items = [
+        rng.choice(KEYS) + rng.choice(8 * ":" + "=,") + value() for _ in range(rng.choice([1, 1, 2, 3]))
+    ]
+    pairs = drawn_settings(rng, release, "odd") if rng.random() < 0.5 else []
+    items[rng.randrange(len(items)) :] = [f"{key}:{setting}" for key, setting in pairs]
+    text = rng.choice([",", ",", ",", ", ", ";", ",,"]).join(items)
+    if rng.random() < 0.2:
+        at = rng.randrange(len(text) + 1)
+        text = text[:at] + rng.choice([" ", ",", ":", "[", "]", ">", "-"]) + text[at + rng.randint(0, 1) :]
+    return text
+
+
 def is_determined_in_pools(key, release, family):
     """Undetermined with expandable segments: in 2.3 and 2.4 a split limit can meet split blocks of
     private pools; from 2.5 on a pool can be deleted that has live blocks.  `pools-emptied` leaves
@@ -467,5 +503,7 @@ def make(version, family, seed):
         writer.say("F", rng.choice([0.1, 0.2, 0.4, 0.5, 0.7, 0.75, 0.8, 0.9, 1.0]))
     FAMILIES[family](writer, rng.choice([60, 300, 900, 1500, 2500]), release)
     conf = ",".join(f"{key}:{value}" for key, value in settings)
+    if family == "odd":
+        conf = odd_settings(rng, release).strip()
     end = ["s", "t", "e", "s", "t"]
     return "\n".join([f"# cap={capacity} conf={conf}"] + writer.lines + end) + "\n"

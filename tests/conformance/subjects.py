@@ -67,6 +67,9 @@ class Outcome:
     def __eq__(self, other):
         return (self.text, self.end) == (other.text, other.end)
 
+    def is_refusal(self):
+        return self.end is not None and self.end.startswith(REFUSED)
+
     def whole(self):
         return self.text + (f"# {self.end}\n" if self.end else "")
 
@@ -76,6 +79,14 @@ class Outcome:
 
 REFUSED = "settings refused"
 NOT_REPLAYED = "not replayed by this build"
+
+
+def refusal(message):
+    """How an outcome ends whose settings are refused; of an assertion only that it failed, and of
+    long words only their beginning, which is what fraglab quotes."""
+    first = re.sub(r"(\S{50})\S+", r"\1", message.split("\n", 1)[0].strip())
+    return f"{REFUSED}: " + ("internal assertion" if "assert" in first.lower() else first)
+
 
 
 def run(command, script, **how):
@@ -111,8 +122,10 @@ class Released:
         done = run([self.driver, capacity], script, env=environment)
         if done is None:
             return Outcome("", "hangs")
-        if done.returncode == 3:
-            return Outcome("", REFUSED)
+        # From 2.10 on the settings are read while the library loads, where nobody can catch.
+        thrown = re.search(r"what\(\):\s*(.*)", done.stderr) if done.stdout == "" else None
+        if done.returncode == 3 or thrown:
+            return Outcome("", refusal(thrown[1] if thrown else done.stderr))
         if done.returncode != 0:
             return Outcome(done.stdout, f"ended with {done.returncode}")
         # The message of a refusal is compared elsewhere (oom_messages.tsv).
@@ -131,7 +144,7 @@ class Replayed:
         if done is None:
             return Outcome("", "hangs")
         if done.returncode == 3 and f": PyTorch {self.version}: " in done.stderr:
-            return Outcome("", REFUSED)
+            return Outcome("", refusal(done.stderr.split(f": PyTorch {self.version}: ", 1)[1]))
         if done.returncode == 4:
             return Outcome("", NOT_REPLAYED)
         if done.returncode != 0:
