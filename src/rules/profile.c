@@ -21,7 +21,8 @@
 #define RULES_2_12 RULES_2_11, .tie = FL_TIE_BLOCK, .has_reject_on_oom = true
 #define RULES_2_13 RULES_2_12, .tie = FL_TIE_SEGMENT, .limit_is_rounded = true,                    \
     .scope_is_capture = false, .has_exact_address = true
-#define RULES_2_15 RULES_2_13, .small_range_is_dropped = true
+#define RULES_2_14 RULES_2_13, .no_split_ends_with_pool = true
+#define RULES_2_15 RULES_2_14, .small_range_is_dropped = true
 
 /* A row repeats fields on purpose. */
 #pragma GCC diagnostic push
@@ -46,7 +47,7 @@ static const fl_profile profiles[] = {
     {"2.12.0", 2, 12, 0, RULES_2_12},
     {"2.12.1", 2, 12, 1, RULES_2_12},
     {"2.13.0", 2, 13, 0, RULES_2_13},
-    {"2.14.1", 2, 14, 1, RULES_2_13},
+    {"2.14.1", 2, 14, 1, RULES_2_14},
     {"2.15.0", 2, 15, 0, RULES_2_15},
 };
 #pragma GCC diagnostic pop

@@ -50,6 +50,7 @@ struct fl_profile {
     bool capture_uses_forgotten;  /* uses recorded in capture make no events */
     bool has_exact_address;       /* requests for an address of their own (17) */
     bool fallback_splits_plainly; /* use-on-oom search and split ignore the expandable setting */
+    bool no_split_ends_with_pool; /* else a pool made later under that id is not split either */
 };
 
 #endif

@@ -108,19 +108,26 @@ static uint32_t pools_private_of(const torch *st, uint32_t pool)
     return pool < st->private_of.count ? st->private_of.items[pool] : FL_NONE;
 }
 
+/* A list by dense pool that reaches `pool`, new places filled. */
+static bool pools_reach(torch *st, struct torch_indices *list, uint32_t pool, uint32_t filling)
+{
+    if (pool < list->count)
+        return true;
+    if (!fl_vector_reserve(st->host, list, pool + 1 - list->count, st->error))
+        return false;
+    while (list->count <= pool)
+        list->items[list->count++] = filling;
+    return true;
+}
+
 static torch_step pools_create(torch *st, uint32_t pool)
 {
     size_t without = st->privates.count + 1 - st->pool_stats.count; /* each may come to have some */
     if (!fl_vector_reserve(st->host, &st->privates, 1, st->error) ||
-        !fl_vector_reserve(st->host, &st->pool_stats, without, st->error))
+        !fl_vector_reserve(st->host, &st->pool_stats, without, st->error) ||
+        !pools_reach(st, &st->private_of, pool, FL_NONE) ||
+        !pools_reach(st, &st->no_split, pool, false))
         return STEP_BROKEN;
-    if (pool >= st->private_of.count) {
-        if (!fl_vector_reserve(st->host, &st->private_of, pool + 1 - st->private_of.count,
-                               st->error))
-            return STEP_BROKEN;
-        while (st->private_of.count <= pool)
-            st->private_of.items[st->private_of.count++] = FL_NONE;
-    }
     uint32_t index = (uint32_t)st->privates.count;
     struct torch_private owner = {.name = pool, .use_count = 1, .stats = FL_NONE};
     owner.small = torch_pool_new(st, true, index);
@@ -156,7 +163,7 @@ torch_step torch_scope_begin(torch *st, const fl_op *op)
     if (step != STEP_YES)
         return step;
     if ((op->flags & FL_OP_NO_SPLIT) && st->profile->has_no_split)
-        st->privates.items[pools_private_of(st, op->pool)].is_no_split = true;
+        st->no_split.items[op->pool] = true;
     uint64_t hash = torch_pool_hash(st, op->pool);
     if ((op->flags & FL_OP_USE_ON_OOM) && st->profile->use_on_oom != FL_USE_ON_OOM_NEVER &&
         !hash_order_has(&st->use_on_oom, hash, op->pool) &&
@@ -186,7 +193,8 @@ torch_step torch_pool_release(torch *st, uint32_t pool)
     struct torch_private *owner = &st->privates.items[index];
     if (--owner->use_count > 0)
         return STEP_YES;
-    owner->is_no_split = false;
+    if (st->profile->no_split_ends_with_pool)
+        st->no_split.items[pool] = false;
     uint64_t hash = torch_pool_hash(st, pool);
     return hash_order_has(&st->freeable, hash, pool) ||
                    hash_order_put(st->host, &st->freeable, hash, pool)

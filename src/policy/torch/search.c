@@ -123,7 +123,7 @@ bool torch_should_split(const torch *st, const struct torch_block *block,
                         const struct torch_request *request)
 {
     const struct torch_pool *pool = torch_pool_of(st, block);
-    if (pool->owner != FL_NONE && st->privates.items[pool->owner].is_no_split)
+    if (pool->owner != FL_NONE && st->no_split.items[st->privates.items[pool->owner].name])
         return false;
     uint64_t rest = block->size - request->rounded;
     bool as_expandable =

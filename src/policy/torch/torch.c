@@ -94,6 +94,7 @@ static void torch_close(torch *st)
     fl_vector_deinit(st->host, &st->privates);
     fl_vector_deinit(st->host, &st->pool_stats);
     fl_vector_deinit(st->host, &st->private_of);
+    fl_vector_deinit(st->host, &st->no_split);
     fl_vector_deinit(st->host, &st->scopes);
     fl_vector_deinit(st->host, &st->queues);
     fl_vector_deinit(st->host, &st->use_sets);

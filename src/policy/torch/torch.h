@@ -89,7 +89,6 @@ struct torch_private {
     uint32_t use_count;
     int64_t device_allocs; /* not a true count: 11.5 */
     uint32_t stats;        /* index of its statistics; FL_NONE: it never had memory */
-    bool is_no_split;
 };
 
 struct torch_scope {
@@ -152,6 +151,7 @@ struct fl_policy_state {
     /* Private pools (12). */
     FL_VECTOR(torch_privates, struct torch_private) privates;
     struct torch_indices private_of;                    /* by dense pool; FL_NONE: there is none */
+    struct torch_indices no_split;                      /* by dense pool; may outlive the pair */
     FL_VECTOR(torch_scopes, struct torch_scope) scopes; /* oldest first */
     struct hash_order freeable, use_on_oom;             /* hash of pool -> dense pool */
 
