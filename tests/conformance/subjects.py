@@ -84,7 +84,8 @@ NOT_REPLAYED = "not replayed by this build"
 def refusal(message):
     """How an outcome ends whose settings are refused; of an assertion only that it failed, and of
     long words only their beginning, which is what fraglab quotes."""
-    first = re.sub(r"(\S{50})\S+", r"\1", message.split("\n", 1)[0].strip())
+    lines = [line for line in message.split("\n") if not line.startswith("[W")]  # warnings
+    first = re.sub(r"(\S{50})\S+", r"\1", lines[0].strip())
     return f"{REFUSED}: " + ("internal assertion" if "assert" in first.lower() else first)
 
 
