@@ -152,8 +152,9 @@ static void a_no_split_pool_hands_its_blocks_out_whole_from_2_10_on(void **state
     heap_example("b 1 nosplit; a 1 1; a 2 2MiB",
                  "+ 0 2MiB pool 1; A 1 0:0 2MiB; + 1 20MiB pool 1; A 2 1:0 20MiB",
                  .release = "2.10.0");
-    /* The pool leaves the set when it is released. */
-    heap_example("b 1 nosplit; x 1; a 1 1", "+ 0 2MiB pool 1; A 1 0:0 512", .release = "2.10.0");
+    /* From 2.14 on the pool leaves the set when it is released. */
+    heap_example("b 1 nosplit; x 1; a 1 1", "+ 0 2MiB pool 1; A 1 0:0 2MiB", .release = "2.13.0");
+    heap_example("b 1 nosplit; x 1; a 1 1", "+ 0 2MiB pool 1; A 1 0:0 512", .release = "2.14.1");
 }
 
 /* ---- use on out-of-memory (12.6, 22.11) ------------------------------------------------------ */
