@@ -1,0 +1,252 @@
+#include <fraglab/read.h>
+#include <fraglab/verify.h>
+#include <fraglab/write.h>
+
+#include "test.h"
+
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Text that grows. */
+typedef struct page {
+    char *text;
+    size_t length, most; /* most: so many bytes are taken; 0: all */
+} page;
+
+static bool page_take(void *user, const char *data, size_t size)
+{
+    page *to = user;
+    if (to->most != 0 && to->length + size > to->most)
+        return false;
+    to->text = realloc(to->text, to->length + size + 1);
+    assert_non_null(to->text);
+    memcpy(to->text + to->length, data, size);
+    to->length += size;
+    to->text[to->length] = '\0';
+    return true;
+}
+
+static fl_trace *read_text(const char *text, size_t length)
+{
+    fl_trace *trace = NULL;
+    fl_error error = {0};
+    fl_read_options options = {.format = "script"};
+    if (fl_read_memory(text, length, "s", &options, &trace, &error) != FL_OK)
+        fail_msg("%s", error.text);
+    return trace;
+}
+
+static page write_trace(const fl_trace *trace, size_t device, const char *comment)
+{
+    page to = {0};
+    fl_error error = {0};
+    fl_write_options options = {device, comment, page_take, &to};
+    if (fl_write_script(trace, &options, &error) != FL_OK)
+        fail_msg("%s", error.text);
+    return to;
+}
+
+static void writes(const char *text, const char *expected)
+{
+    fl_trace *trace = read_text(text, strlen(text));
+    page to = write_trace(trace, 0, NULL);
+    assert_string_equal(to.text, expected);
+    free(to.text);
+    fl_trace_free(trace);
+}
+
+static void every_operation_is_written(void **state)
+{
+    (void)state;
+    static const char text[] = "# cap=25769803776 conf=expandable_segments:True\n"
+                               "a 7 17301504 64\n"
+                               "a 8 0 0\n"
+                               "r 7 128\n"
+                               "p\nc\n"
+                               "f 7\n"
+                               "d 7\n"
+                               "e\ne 3\n"
+                               "F 0.25\nF 0.1\nF 1.0\nF 0.3333333333333333\n"
+                               "b 2.5 stream=64 capture=1 nosplit=1 use_on_oom=1\n"
+                               "q 2.5\nx 2.5\n"
+                               "b 3\nq 3\n"
+                               "s\nt\n"
+                               "C max_split_size_mb:32\n"
+                               "o 1000\n"
+                               "m half way\n";
+    writes(text, text);
+}
+
+static void what_does_not_matter_to_a_replay_is_left_out(void **state)
+{
+    (void)state;
+    writes("# a comment\n\na 1 1.5KiB t=3 stack=2 odd=1\n# cat: 1 weights\nr 9 64\nf 1 t=4\n",
+           "a 1 1536 0\nf 1\n");
+    writes("# conf=\na 1 512\n", "# conf=\na 1 512 0\n");
+    writes("# cap=1MiB\na 1 512\n", "# cap=1048576\na 1 512 0\n");
+    writes("# phase: warm up\n", "m phase: warm up\n");
+}
+
+static void only_one_device_is_written(void **state)
+{
+    (void)state;
+    static const char text[] = "a 1 512\na 1 1024 dev=2\nf 1 dev=2\n";
+    fl_trace *trace = read_text(text, strlen(text));
+    page to = write_trace(trace, 2, "two");
+    assert_string_equal(to.text, "# two\na 1 1024 0\nf 1\n");
+    free(to.text);
+    fl_write_options options = {3, NULL, page_take, NULL};
+    assert_int_equal(fl_write_script(trace, &options, NULL), FL_ERR_USAGE);
+    fl_trace_free(trace);
+}
+
+static void a_comment_stays_on_its_line(void **state)
+{
+    (void)state;
+    fl_trace *trace = read_text("a 1 512\n", 8);
+    page to = write_trace(trace, 0, "one\ntwo\r\nf 1");
+    assert_string_equal(to.text, "# one two  f 1\na 1 512 0\n");
+    free(to.text);
+    fl_trace_free(trace);
+}
+
+static void same_ops(const fl_trace *a, const fl_trace *b)
+{
+    assert_int_equal(fl_trace_event_count(a, 0), fl_trace_event_count(b, 0));
+    for (uint64_t i = 0; i < fl_trace_event_count(a, 0); i++) {
+        fl_event x, y;
+        fl_trace_event(a, 0, i, &x);
+        fl_trace_event(b, 0, i, &y);
+        assert_int_equal(x.kind, y.kind);
+        assert_int_equal(x.flags, y.flags);
+        assert_int_equal(x.id, y.id);
+        assert_int_equal(x.stream, y.stream);
+        assert_int_equal(x.pool, y.pool);
+        assert_int_equal(x.size, y.size);
+    }
+}
+
+static void every_recorded_script_reads_back_as_it_was(void **state)
+{
+    (void)state;
+    glob_t found;
+    assert_int_equal(glob("tests/data/conformance/scripts/*.txt", 0, NULL, &found), 0);
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        fl_trace *trace = NULL;
+        assert_int_equal(fl_read_file(found.gl_pathv[i], NULL, &trace, NULL), FL_OK);
+        page to = write_trace(trace, 0, NULL);
+        fl_trace *again = read_text(to.text, to.length);
+        same_ops(trace, again);
+        assert_string_equal(fl_trace_conf(trace), fl_trace_conf(again));
+        assert_int_equal(fl_trace_capacity(trace), fl_trace_capacity(again));
+        free(to.text);
+        fl_trace_free(again);
+        fl_trace_free(trace);
+    }
+    assert_true(found.gl_pathc > 100);
+    globfree(&found);
+}
+
+/* Decisions, one after the other, as text. */
+static fl_status keep_line(void *user, const char *line, fl_error *error)
+{
+    (void)error;
+    assert_true(page_take(user, line, strlen(line)) && page_take(user, "\n", 1));
+    return FL_OK;
+}
+
+typedef struct watched {
+    fl_decision_log log;
+    page lines;
+} watched;
+
+static fl_status watch(void *user, const fl_view *view, fl_error *error)
+{
+    watched *w = user;
+    return fl_decision_log_view(&w->log, view, error);
+}
+
+/* Segment by segment; ids differ between a snapshot and its script, which names them anew. */
+static page decisions(const fl_trace *trace, const char *conf)
+{
+    watched w = {0};
+    fl_replay_options options = {.profile = fl_profile_newest(),
+                                 .conf = conf,
+                                 .fraction = -1,
+                                 .capacity_bytes = UINT64_C(3) << 30,
+                                 .on_oom = FL_ON_OOM_SKIP,
+                                 .watch = watch,
+                                 .user = &w};
+    fl_error error = {0};
+    fl_replay *replay = NULL;
+    if (fl_replay_open(trace, &options, &replay, &error) != FL_OK)
+        fail_msg("%s", error.text);
+    w.log = (fl_decision_log){trace, 0, replay, keep_line, &w.lines};
+    if (fl_replay_run(replay, &error) != FL_OK)
+        fail_msg("%s", error.text);
+    fl_replay_close(replay);
+    return w.lines;
+}
+
+static void a_snapshot_as_a_script_is_decided_alike(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path, *conf;
+    } rows[] = {
+        {"traces/pressure.pickle", NULL},
+        {"traces/events.pickle", NULL},
+        {"traces/streams.pickle", NULL},
+        {"traces/expandpress.pickle", "expandable_segments:True"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        fl_trace *trace = NULL;
+        const fl_profile *profile;
+        bool is_exact;
+        assert_int_equal(fl_profile_find("2.9.1", &profile, &is_exact, NULL), FL_OK);
+        assert_int_equal(fl_read_file(rows[i].path, NULL, &trace, NULL), FL_OK);
+        assert_int_equal(fl_rebuild(trace, 0, profile, NULL), FL_OK);
+        page to = write_trace(trace, 0, NULL);
+        fl_trace *again = read_text(to.text, to.length);
+        page first = decisions(trace, rows[i].conf), second = decisions(again, rows[i].conf);
+        assert_string_equal(first.text, second.text);
+        free(first.text);
+        free(second.text);
+        free(to.text);
+        fl_trace_free(again);
+        fl_trace_free(trace);
+    }
+}
+
+static void a_place_that_takes_no_more_is_an_output_error(void **state)
+{
+    (void)state;
+    static const char text[] = "# cap=1024\na 1 512\nr 1 64\nf 1\nC x\nb 1\n";
+    fl_trace *trace = read_text(text, strlen(text));
+    page whole = write_trace(trace, 0, "c");
+    for (size_t most = 1; most < whole.length; most++) {
+        page to = {.most = most};
+        fl_error error = {0};
+        fl_write_options options = {0, "c", page_take, &to};
+        assert_int_equal(fl_write_script(trace, &options, &error), FL_ERR_OUTPUT);
+        assert_string_equal(error.text, "a script could not be written");
+        free(to.text);
+    }
+    free(whole.text);
+    fl_trace_free(trace);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_operation_is_written),
+        cmocka_unit_test(what_does_not_matter_to_a_replay_is_left_out),
+        cmocka_unit_test(only_one_device_is_written),
+        cmocka_unit_test(a_comment_stays_on_its_line),
+        cmocka_unit_test(every_recorded_script_reads_back_as_it_was),
+        cmocka_unit_test(a_snapshot_as_a_script_is_decided_alike),
+        cmocka_unit_test(a_place_that_takes_no_more_is_an_output_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
