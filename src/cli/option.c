@@ -241,6 +241,7 @@ fl_status fl_option_parse(const fl_option_group *const *groups, int argc, char *
         .trace_device = FL_NOT_GIVEN,
         .jobs = FL_NOT_GIVEN,
         .fraction = -1,
+        .most_tries = FL_NOT_GIVEN,
         .top = 10,
     };
     int code;

@@ -94,6 +94,15 @@ static const fl_option replay_rows[] = {
     END_OF_ROWS,
 };
 
+static const fl_option shrink_rows[] = {
+    {"while", 0, FL_OPTION_TEXT, SETS(while_command), "COMMAND",
+     "keep what this shell command ends with 0 for (the first refusal); a candidate's path is its "
+     "$1 and in FRAGLAB_TRACE", NULL},
+    {"tries", 0, FL_OPTION_POSITIVE, SETS(most_tries), "N",
+     "try at most so many candidates (10000; with --while 1000)", NULL},
+    END_OF_ROWS,
+};
+
 static const fl_option verify_rows[] = {
     {"torch", 0, FL_OPTION_TEXT, SETS(torch), "VERSION",
      "compare with this PyTorch release only (all that the file's marks allow)", NULL},
@@ -113,4 +122,5 @@ const fl_option_group fl_options_input = {"Input", input_rows};
 const fl_option_group fl_options_allocator = {"The allocator", allocator_rows};
 const fl_option_group fl_options_info = {"What is shown", info_rows};
 const fl_option_group fl_options_replay = {"The result", replay_rows};
+const fl_option_group fl_options_shrink = {"What stays", shrink_rows};
 const fl_option_group fl_options_verify = {"The comparison", verify_rows};

@@ -15,14 +15,22 @@
 #include <unistd.h>
 
 static const char *volatile unfinished; /* the temporary of the one open output */
+static const char *volatile scratch;
 
 static void handle_signal(int number)
 {
-    const char *path = unfinished;
-    if (path != NULL)
-        unlink(path);
+    const char *paths[] = {unfinished, scratch};
+    for (size_t i = 0; i < 2; i++) {
+        if (paths[i] != NULL)
+            unlink(paths[i]);
+    }
     signal(number, SIG_DFL);
     raise(number);
+}
+
+void fl_output_scratch(const char *path)
+{
+    scratch = path;
 }
 
 void fl_output_catch_signals(void)

@@ -34,6 +34,9 @@ bool fl_output_write(void *user, const char *data, size_t size);
 /* Says why a write failed. */
 fl_status fl_output_fail(const fl_output *output, fl_error *error);
 
+/* A file that these signals also take away; NULL: none any more.  The path stays the caller's. */
+void fl_output_scratch(const char *path);
+
 /* From now on SIGINT, SIGTERM and SIGHUP take an unfinished file away before they end the process
  * as they always do, and a file beyond the size that the shell allows is a failure to write. */
 void fl_output_catch_signals(void);

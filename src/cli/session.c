@@ -138,7 +138,8 @@ static fl_status run_with_output(fl_session *session, fl_error *error)
         *error = (fl_error){0}; /* where the work stood does not matter */
         fl_output_fail(&session->output, error);
     }
-    if (status != FL_OK && status != FL_ERR_NO) {
+    bool has_result = status == FL_OK || (status == FL_ERR_NO && error->status == FL_OK);
+    if (!has_result) {
         fl_output_discard(&session->output);
         return status;
     }

@@ -1,0 +1,12 @@
+/* Shell commands that answer a question about a file by their exit status. */
+#ifndef FL_CLI_SHELL_H
+#define FL_CLI_SHELL_H
+
+#include <fraglab/base.h>
+
+/* Runs `sh -c COMMAND` with `path` as $1 and in the variable FRAGLAB_TRACE, without input, its
+ * output thrown away.  *ret_exit is the exit status, 128 + n where signal n ended it.
+ * FL_ERR_RESOURCE: it could not be started. */
+fl_status fl_shell_ask(const char *command, const char *path, int *ret_exit, fl_error *error);
+
+#endif
