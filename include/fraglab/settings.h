@@ -48,6 +48,14 @@ FL_API const fl_profile *fl_profile_at(size_t index);
 FL_API const fl_profile *fl_profile_newest(void);
 FL_API const char *fl_profile_release(const fl_profile *profile); /* "2.9.1" */
 
+/* The environment variables in which a settings text may stand, the one that wins over the others
+ * first; NULL beyond the last (18.1). */
+FL_API const char *fl_settings_variable(size_t index);
+
+/* Does this release read the variable, `index` being below their number?  Where it does not, what
+ * stands in it is ignored without a word. */
+FL_API bool fl_settings_reads_variable(const fl_profile *profile, size_t index);
+
 /* The settings of a release before anything is read. */
 FL_API void fl_settings_default(const fl_profile *profile, fl_settings *ret_settings);
 

@@ -241,7 +241,7 @@ static fl_status shrink_run(fl_shrink_state *state, fl_trace **ret_trace, fl_err
     return make_candidate(state, NULL, ret_trace, error);
 }
 
-static fl_status state_open(fl_shrink_state *state, const fl_trace *trace, fl_error *error)
+static fl_status state_init(fl_shrink_state *state, const fl_trace *trace, fl_error *error)
 {
     const fl_replay_options *replay = &state->options->replay;
     size_t device = replay->trace_device;
@@ -258,24 +258,34 @@ static fl_status state_open(fl_shrink_state *state, const fl_trace *trace, fl_er
     return state->units != NULL && state->is_kept != NULL ? FL_OK : FL_ERR_RESOURCE;
 }
 
-static void state_close(fl_shrink_state *state)
+void fl_shrink_close(fl_shrink_state *state)
 {
     fl_delete(state->host, state->units, state->room * sizeof *state->units);
     fl_delete(state->host, state->is_kept, state->room * sizeof *state->is_kept);
     fl_program_deinit(&state->program);
 }
 
+fl_status fl_shrink_open(fl_shrink_state *state, const fl_trace *trace,
+                         const fl_shrink_options *options, fl_error *error)
+{
+    const fl_host *host = options->replay.host;
+    *state = (fl_shrink_state){.host = host != NULL ? host : fl_host_default(), .options = options};
+    fl_status status = state_init(state, trace, error);
+    if (status != FL_OK)
+        fl_shrink_close(state);
+    return status;
+}
+
 fl_status fl_shrink(const fl_trace *trace, const fl_shrink_options *options, fl_trace **ret_trace,
                     fl_shrink_report *ret_report, fl_error *error)
 {
-    const fl_host *host = options->replay.host;
-    fl_shrink_state state = {.host = host != NULL ? host : fl_host_default(), .options = options};
-    fl_status status = state_open(&state, trace, error);
-    if (status == FL_OK)
-        status = shrink_run(&state, ret_trace, error);
+    fl_shrink_state state;
+    fl_status status = fl_shrink_open(&state, trace, options, error);
+    if (status != FL_OK)
+        return status;
+    status = shrink_run(&state, ret_trace, error);
     if (status == FL_OK)
         *ret_report = state.report;
-    if (state.program.host != NULL)
-        state_close(&state);
+    fl_shrink_close(&state);
     return status;
 }

@@ -19,6 +19,11 @@ typedef struct fl_shrink_state {
     size_t room;
 } fl_shrink_state;
 
+/* `options` must outlive the state.  On failure there is nothing to close. */
+fl_status fl_shrink_open(fl_shrink_state *state, const fl_trace *trace,
+                         const fl_shrink_options *options, fl_error *error);
+void fl_shrink_close(fl_shrink_state *state);
+
 /* Does the program, reduced to the ops with a flag (NULL: to all), show it?  FL_ERR_NO: the search
  * ends here; the report says why. */
 fl_status fl_shrink_try(fl_shrink_state *state, const bool *is_kept, bool *ret_shows,

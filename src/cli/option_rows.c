@@ -103,6 +103,14 @@ static const fl_option shrink_rows[] = {
     END_OF_ROWS,
 };
 
+static const fl_option settings_rows[] = {
+    {"torch", 0, FL_OPTION_TEXT, SETS(torch), "VERSION",
+     "only this PyTorch release (all that are known); end with 1 unless it accepts", NULL},
+    {"env", 0, FL_OPTION_FLAG, SETS(takes_environment), NULL,
+     "judge the variables of this environment, instead of TEXT", NULL},
+    END_OF_ROWS,
+};
+
 static const fl_option verify_rows[] = {
     {"torch", 0, FL_OPTION_TEXT, SETS(torch), "VERSION",
      "compare with this PyTorch release only (all that the file's marks allow)", NULL},
@@ -122,5 +130,6 @@ const fl_option_group fl_options_input = {"Input", input_rows};
 const fl_option_group fl_options_allocator = {"The allocator", allocator_rows};
 const fl_option_group fl_options_info = {"What is shown", info_rows};
 const fl_option_group fl_options_replay = {"The result", replay_rows};
+const fl_option_group fl_options_settings = {"The judgement", settings_rows};
 const fl_option_group fl_options_shrink = {"What stays", shrink_rows};
 const fl_option_group fl_options_verify = {"The comparison", verify_rows};

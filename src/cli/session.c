@@ -96,7 +96,7 @@ static void session_deinit(fl_session *session)
 
 static fl_status check_words(const fl_command *command, const fl_options *options, fl_error *error)
 {
-    if (options->word_count == 1)
+    if (options->word_count == 1 || (options->word_count == 0 && command->is_word_optional))
         return FL_OK;
     if (options->word_count > 1)
         fl_fail(error, FL_ERR_USAGE, "%s: unexpected '%s'", command->name, options->words[1]);

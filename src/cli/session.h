@@ -20,8 +20,9 @@ typedef struct fl_command {
     const char *synopsis; /* "replay [options] FILE" */
     const char *help;     /* a paragraph or two, wrapped by hand */
     const fl_option_group *const *groups;
-    const char *word;     /* the one word it takes, as the synopsis has it: "FILE" */
-    const char *word_key; /* the same in JSON: "file" */
+    const char *word;      /* the one word it takes, as the synopsis has it: "FILE" */
+    const char *word_key;  /* the same in JSON: "file" */
+    bool is_word_optional; /* the command itself says when it is missing */
     /* FL_ERR_NO: done, and the answer is no.  Nothing is emitted before everything is known. */
     fl_status (*run)(fl_session *session, fl_error *error);
 } fl_command;

@@ -193,14 +193,18 @@ static fl_status read_flag(parse *p, const fl_key *key)
         parse_store(p, key, &is_true, sizeof is_true);
         return FL_OK;
     }
-    if (p->dialect->checks_separators)
-        return fl_fail(p->error, FL_ERR_USAGE, "Expected a single True/False argument for %s",
-                       key->alias != NULL ? key->alias : key->name);
     char value[FL_TOKEN_QUOTE];
     fl_token_quote(&token, value);
-    return fl_fail(p->error, FL_ERR_USAGE,
-                   "Expected 'True' or 'False' at index %zu in ConfigTokenizer but got '%s'",
-                   token.index, value);
+    if (p->dialect->checks_separators)
+        fl_fail(p->error, FL_ERR_USAGE, "Expected a single True/False argument for %s",
+                key->alias != NULL ? key->alias : key->name);
+    else
+        fl_fail(p->error, FL_ERR_USAGE,
+                "Expected 'True' or 'False' at index %zu in ConfigTokenizer but got '%s'",
+                token.index, value);
+    if (fl_token_is(&token, "true") || fl_token_is(&token, "false"))
+        fl_hint(p->error, "write it with a capital: %s", *value == 't' ? "True" : "False");
+    return FL_ERR_USAGE;
 }
 
 static fl_status read_threads(parse *p, const fl_key *key)
