@@ -117,7 +117,7 @@ typedef struct value {
     const char *from;
     char *to;
     bool is_shell; /* `$` and backquotes stand for something, words may be put together */
-    bool is_incomplete;
+    bool is_incomplete, needs_quotes;
 } value;
 
 static void value_take(value *v)
@@ -152,11 +152,18 @@ static void value_take_quoted(value *v)
     v->from += *v->from != '\0';
 }
 
-/* A word of a shell: quoted and other pieces, one behind the other. */
+static bool is_rest(const value *v)
+{
+    return v->from[0] == '>' && v->from[1] == ':';
+}
+
+/* A word of a shell: quoted and other pieces, one behind the other.  `>:` of a list of divisions
+ * belongs to it, though not for a shell. */
 static void value_take_word(value *v)
 {
-    while (*v->from != '\0' && strchr(ends_of_words, *v->from) == NULL) {
+    while (*v->from != '\0' && (strchr(ends_of_words, *v->from) == NULL || is_rest(v))) {
         v->is_incomplete |= *v->from == '$';
+        v->needs_quotes |= *v->from == '>';
         if (is_quote(*v->from))
             value_take_quoted(v);
         else if (*v->from == '\\')
@@ -195,6 +202,7 @@ static fl_status take_value(scan *s, size_t variable, form_kind form)
     else
         value_take_text(&v);
     found.is_incomplete = v.is_incomplete;
+    found.needs_quotes = v.needs_quotes;
     *v.to++ = '\0';
     s->values = v.to;
     count_lines(s, v.from);

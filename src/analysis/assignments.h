@@ -18,6 +18,7 @@ typedef struct fl_assignment {
     const char *value;  /* without quotes; as it stands where it is not complete */
     uint64_t line;      /* from 1 */
     bool is_incomplete; /* `$` stands for something in it, or it is no plain text */
+    bool needs_quotes;  /* a shell would take the `>` of a list for a redirection */
 } fl_assignment;
 
 FL_VECTOR(fl_assignments, fl_assignment);

@@ -117,6 +117,11 @@ static void warn_of_assignments(fl_judgement *j)
                             "line %" PRIu64
                             ": the value of %s is not all known: taken as it stands",
                             set->line, name);
+        if (set->needs_quotes)
+            fl_session_warn(j->session,
+                            "line %" PRIu64 ": a shell takes the '>' in the value of %s for a "
+                            "redirection: put the value in quotes",
+                            set->line, name);
         for (size_t k = i + 1; k < j->assignments.count; k++) {
             const fl_assignment *later = &j->assignments.items[k];
             if (later->variable != set->variable)

@@ -1,5 +1,6 @@
 #include <fraglab/settings.h>
 
+#include "answers.h"
 #include "rules/profile.h"
 #include "rules/sizes.h"
 #include "test.h"
@@ -9,20 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t index_of(const char *release, size_t length)
-{
-    for (size_t i = 0; fl_profile_at(i) != NULL; i++) {
-        const char *name = fl_profile_release(fl_profile_at(i));
-        if (strlen(name) == length && memcmp(name, release, length) == 0)
-            return i;
-    }
-    fail_msg("no release '%.*s'", (int)length, release);
-    return 0;
-}
-
 static const fl_profile *release(const char *name)
 {
-    return fl_profile_at(index_of(name, strlen(name)));
+    return fl_profile_at(release_index(name, strlen(name)));
 }
 
 static fl_settings defaults(const fl_profile *profile)
@@ -30,60 +20,6 @@ static fl_settings defaults(const fl_profile *profile)
     fl_settings settings;
     fl_settings_default(profile, &settings);
     return settings;
-}
-
-/* `\x0b` in a data file stands for that byte. */
-static void unescape(char *text)
-{
-    char *to = text;
-    for (const char *from = text; *from != '\0'; to++) {
-        unsigned byte;
-        if (from[0] == '\\' && from[1] == 'x' && sscanf(from + 2, "%2x", &byte) == 1) {
-            *to = (char)byte;
-            from += 4;
-        } else {
-            *to = *from++;
-        }
-    }
-    *to = '\0';
-}
-
-/* One row of a data file: what these releases answer to this text. */
-typedef struct answer_row {
-    const char *text;
-    const char *answer;
-    size_t first, last;
-} answer_row;
-
-/* Calls `check` for each row of a file whose columns are text, releases, ..., answer; returns how
- * many there were. */
-static size_t each_row(const char *path, void (*check)(const answer_row *row))
-{
-    FILE *file = fopen(path, "r");
-    if (file == NULL)
-        fail_msg("%s: not there", path);
-    char line[2048];
-    size_t count = 0;
-    assert_non_null(fgets(line, sizeof line, file));
-    while (fgets(line, sizeof line, file) != NULL) {
-        line[strcspn(line, "\n")] = '\0';
-        char *releases = strchr(line, '\t'), *answer = strrchr(line, '\t');
-        assert_non_null(releases);
-        *releases++ = '\0';
-        *answer++ = '\0';
-        unescape(line);
-        unescape(answer);
-        const char *last = strstr(releases, "..");
-        size_t length = strcspn(releases, ".\t");
-        answer_row r = {.text = line, .answer = answer};
-        length = last != NULL ? (size_t)(last - releases) : strcspn(releases, "\t");
-        r.first = index_of(releases, length);
-        r.last = last != NULL ? index_of(last + 2, strcspn(last + 2, "\t")) : r.first;
-        check(&r);
-        count++;
-    }
-    fclose(file);
-    return count;
 }
 
 static void describe(const fl_settings *settings, const fl_profile *profile, char *buffer,
@@ -162,13 +98,13 @@ static void check_row(const answer_row *row)
 static void every_release_answers_each_text_as_its_binary_did(void **state)
 {
     (void)state;
-    assert_int_equal(each_row("tests/data/conformance/settings.tsv", check_row), 104);
+    assert_int_equal(each_answer("tests/data/conformance/settings.tsv", check_row), 104);
 }
 
 static void every_release_makes_of_each_text_what_its_binary_made(void **state)
 {
     (void)state;
-    assert_true(each_row("tests/data/rules/settings.tsv", check_row) > 1000);
+    assert_true(each_answer("tests/data/rules/settings.tsv", check_row) > 1000);
 }
 
 static void a_text_without_settings_is_the_default(void **state)
