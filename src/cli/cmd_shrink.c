@@ -44,9 +44,9 @@ static fl_status scratch_open(struct work *work, fl_error *error)
         return fl_fail(error, FL_ERR_OUTPUT, "TMPDIR: the name is too long");
     int descriptor = mkstemp(work->path);
     if (descriptor < 0) {
-        scratch_fail(work, error);
         work->path[0] = '\0';
-        return FL_ERR_OUTPUT;
+        return fl_fail(error, FL_ERR_OUTPUT, "%s: no file can be made there: %s", folder,
+                       strerror(errno));
     }
     close(descriptor);
     fl_output_scratch(work->path);
