@@ -3,32 +3,17 @@
 #include <fraglab/read.h>
 #include <fraglab/write.h>
 
+#include "taker.h"
 #include "test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct page {
-    char *text;
-    size_t length;
-} page;
-
-static bool page_take(void *user, const char *data, size_t size)
-{
-    page *to = user;
-    to->text = realloc(to->text, to->length + size + 1);
-    assert_non_null(to->text);
-    memcpy(to->text + to->length, data, size);
-    to->length += size;
-    to->text[to->length] = '\0';
-    return true;
-}
-
 char *script_of(const fl_trace *trace)
 {
-    page to = {calloc(1, 1), 0};
-    fl_write_options options = {0, NULL, page_take, &to};
+    taker to = {calloc(1, 1), 0};
+    fl_write_options options = {0, NULL, taker_take, &to};
     assert_int_equal(fl_write_script(trace, &options, NULL), FL_OK);
     char *line;
     if (*to.text == '#' && (line = strchr(to.text, '\n')) != NULL)

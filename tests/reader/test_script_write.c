@@ -2,30 +2,12 @@
 #include <fraglab/verify.h>
 #include <fraglab/write.h>
 
+#include "taker.h"
 #include "test.h"
 
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Text that grows. */
-typedef struct page {
-    char *text;
-    size_t length, most; /* most: so many bytes are taken; 0: all */
-} page;
-
-static bool page_take(void *user, const char *data, size_t size)
-{
-    page *to = user;
-    if (to->most != 0 && to->length + size > to->most)
-        return false;
-    to->text = realloc(to->text, to->length + size + 1);
-    assert_non_null(to->text);
-    memcpy(to->text + to->length, data, size);
-    to->length += size;
-    to->text[to->length] = '\0';
-    return true;
-}
 
 static fl_trace *read_text(const char *text, size_t length)
 {
@@ -37,11 +19,11 @@ static fl_trace *read_text(const char *text, size_t length)
     return trace;
 }
 
-static page write_trace(const fl_trace *trace, size_t device, const char *comment)
+static taker write_trace(const fl_trace *trace, size_t device, const char *comment)
 {
-    page to = {0};
+    taker to = {0};
     fl_error error = {0};
-    fl_write_options options = {device, comment, page_take, &to};
+    fl_write_options options = {device, comment, taker_take, &to};
     if (fl_write_script(trace, &options, &error) != FL_OK)
         fail_msg("%s", error.text);
     return to;
@@ -50,7 +32,7 @@ static page write_trace(const fl_trace *trace, size_t device, const char *commen
 static void writes(const char *text, const char *expected)
 {
     fl_trace *trace = read_text(text, strlen(text));
-    page to = write_trace(trace, 0, NULL);
+    taker to = write_trace(trace, 0, NULL);
     assert_string_equal(to.text, expected);
     free(to.text);
     fl_trace_free(trace);
@@ -93,10 +75,10 @@ static void only_one_device_is_written(void **state)
     (void)state;
     static const char text[] = "a 1 512\na 1 1024 dev=2\nf 1 dev=2\n";
     fl_trace *trace = read_text(text, strlen(text));
-    page to = write_trace(trace, 2, "two");
+    taker to = write_trace(trace, 2, "two");
     assert_string_equal(to.text, "# two\na 1 1024 0\nf 1\n");
     free(to.text);
-    fl_write_options options = {3, NULL, page_take, NULL};
+    fl_write_options options = {3, NULL, taker_take, NULL};
     assert_int_equal(fl_write_script(trace, &options, NULL), FL_ERR_USAGE);
     fl_trace_free(trace);
 }
@@ -105,7 +87,7 @@ static void a_comment_stays_on_its_line(void **state)
 {
     (void)state;
     fl_trace *trace = read_text("a 1 512\n", 8);
-    page to = write_trace(trace, 0, "one\ntwo\r\nf 1");
+    taker to = write_trace(trace, 0, "one\ntwo\r\nf 1");
     assert_string_equal(to.text, "# one two  f 1\na 1 512 0\n");
     free(to.text);
     fl_trace_free(trace);
@@ -135,7 +117,7 @@ static void every_recorded_script_reads_back_as_it_was(void **state)
     for (size_t i = 0; i < found.gl_pathc; i++) {
         fl_trace *trace = NULL;
         assert_int_equal(fl_read_file(found.gl_pathv[i], NULL, &trace, NULL), FL_OK);
-        page to = write_trace(trace, 0, NULL);
+        taker to = write_trace(trace, 0, NULL);
         fl_trace *again = read_text(to.text, to.length);
         same_ops(trace, again);
         assert_string_equal(fl_trace_conf(trace), fl_trace_conf(again));
@@ -152,13 +134,13 @@ static void every_recorded_script_reads_back_as_it_was(void **state)
 static fl_status keep_line(void *user, const char *line, fl_error *error)
 {
     (void)error;
-    assert_true(page_take(user, line, strlen(line)) && page_take(user, "\n", 1));
+    assert_true(taker_take(user, line, strlen(line)) && taker_take(user, "\n", 1));
     return FL_OK;
 }
 
 typedef struct watched {
     fl_decision_log log;
-    page lines;
+    taker lines;
 } watched;
 
 static fl_status watch(void *user, const fl_view *view, fl_error *error)
@@ -168,7 +150,7 @@ static fl_status watch(void *user, const fl_view *view, fl_error *error)
 }
 
 /* Segment by segment; ids differ between a snapshot and its script, which names them anew. */
-static page decisions(const fl_trace *trace, const char *conf)
+static taker decisions(const fl_trace *trace, const char *conf)
 {
     watched w = {0};
     fl_replay_options options = {.profile = fl_profile_newest(),
@@ -207,9 +189,9 @@ static void a_snapshot_as_a_script_is_decided_alike(void **state)
         assert_int_equal(fl_profile_find("2.9.1", &profile, &is_exact, NULL), FL_OK);
         assert_int_equal(fl_read_file(rows[i].path, NULL, &trace, NULL), FL_OK);
         assert_int_equal(fl_rebuild(trace, 0, profile, NULL), FL_OK);
-        page to = write_trace(trace, 0, NULL);
+        taker to = write_trace(trace, 0, NULL);
         fl_trace *again = read_text(to.text, to.length);
-        page first = decisions(trace, rows[i].conf), second = decisions(again, rows[i].conf);
+        taker first = decisions(trace, rows[i].conf), second = decisions(again, rows[i].conf);
         assert_string_equal(first.text, second.text);
         free(first.text);
         free(second.text);
@@ -224,11 +206,11 @@ static void a_place_that_takes_no_more_is_an_output_error(void **state)
     (void)state;
     static const char text[] = "# cap=1024\na 1 512\nr 1 64\nf 1\nC x\nb 1\n";
     fl_trace *trace = read_text(text, strlen(text));
-    page whole = write_trace(trace, 0, "c");
+    taker whole = write_trace(trace, 0, "c");
     for (size_t most = 1; most < whole.length; most++) {
-        page to = {.most = most};
+        taker to = {.most = most};
         fl_error error = {0};
-        fl_write_options options = {0, "c", page_take, &to};
+        fl_write_options options = {0, "c", taker_take, &to};
         assert_int_equal(fl_write_script(trace, &options, &error), FL_ERR_OUTPUT);
         assert_string_equal(error.text, "a script could not be written");
         free(to.text);
