@@ -191,11 +191,12 @@ static void outcomes_and_silent_completions_ask_nothing(void **state)
 {
     (void)state;
     fl_trace *trace = trace_of("S0 a0 f0 d0 s0", 1);
+    fl_trace_set_flags(trace, 0, 2, FL_OP_HELD);
     fl_trace_set_flags(trace, 0, 3, FL_EVENT_SILENT);
     fl_replay_options options = options_for(ALL_CAN);
     fl_replay_summary summary;
     assert_int_equal(run_trace(trace, &options, &summary, NULL), FL_OK);
-    assert_string_equal(fake_log, "a0:100 f0");
+    assert_string_equal(fake_log, "a0:100 h0");
     assert_int_equal(summary.events, 5);
     fl_trace_free(trace);
 }

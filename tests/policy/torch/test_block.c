@@ -159,15 +159,20 @@ static void active_bytes_last_until_the_free_completes(void **state)
     heap_close(h);
 }
 
+/* Both together peaked while the large pool had its 20 MiB. */
 static void each_kind_of_pool_has_its_own_count(void **state)
 {
     (void)state;
     heap *h = heap_open((heap_conf){.release = "2.9.1"});
-    heap_does(h, "a 1 1; a 2 20MiB");
+    heap_does(h, "a 1 1; a 2 20MiB; f 2; e; a 3 1MiB; a 4 1MiB");
     const fl_stat *reserved = heap_stats(h)->stat[FL_STAT_RESERVED_BYTES];
-    assert_int_equal(reserved[FL_STAT_ALL].current, MIB(22));
-    assert_int_equal(reserved[FL_STAT_SMALL].current, MIB(2));
-    assert_int_equal(reserved[FL_STAT_LARGE].current, MIB(20));
+    assert_int_equal(reserved[FL_STAT_ALL].current, MIB(4));
+    assert_int_equal(reserved[FL_STAT_ALL].peak, MIB(22));
+    assert_int_equal(reserved[FL_STAT_SMALL].current, MIB(4));
+    assert_int_equal(reserved[FL_STAT_SMALL].peak, MIB(4));
+    assert_int_equal(reserved[FL_STAT_LARGE].current, 0);
+    assert_int_equal(reserved[FL_STAT_LARGE].peak, MIB(20));
+    assert_int_equal(reserved[FL_STAT_LARGE].freed, MIB(20));
     heap_close(h);
 }
 

@@ -59,6 +59,16 @@ static void a_pending_event_keeps_only_those_of_its_stream_behind_it(void **stat
     heap_close(h);
 }
 
+/* The queue of stream 0 is looked at before that of 64 (22.3). */
+static void a_stream_that_is_not_done_does_not_keep_those_behind_it(void **state)
+{
+    (void)state;
+    heap *h = heap_open((heap_conf){.release = "2.9.1"});
+    heap_does(h, "a 1 20MiB 16; a 2 20MiB 16; r 1 0; r 2 64; f 2; p; f 1");
+    heap_shows(h, "a 3 1", "d 2; + 2 2MiB; A 3 2:0 512");
+    heap_close(h);
+}
+
 static void hold_completes_what_was_recorded_so_far(void **state)
 {
     (void)state;
@@ -182,6 +192,15 @@ static void empty_cache_waits_for_every_event(void **state)
     heap_close(h);
 }
 
+static void empty_cache_waits_for_deferred_frees(void **state)
+{
+    (void)state;
+    heap *h = heap_open((heap_conf){.release = "2.9.1"});
+    heap_does(h, "a 1 20MiB; b 1; r 1 16; f 1; q 1");
+    heap_shows(h, "e", "d 1; - 0 20MiB trim");
+    heap_close(h);
+}
+
 /* ---- frees that the trace completes ---------------------------------------------------------- */
 
 static void a_held_free_completes_when_the_trace_says_so(void **state)
@@ -259,6 +278,7 @@ int main(void)
         cmocka_unit_test(uses_on_its_own_stream_by_nobody_or_too_late_make_no_event),
         cmocka_unit_test(every_stream_that_used_a_block_has_to_complete),
         cmocka_unit_test(a_pending_event_keeps_only_those_of_its_stream_behind_it),
+        cmocka_unit_test(a_stream_that_is_not_done_does_not_keep_those_behind_it),
         cmocka_unit_test(hold_completes_what_was_recorded_so_far),
         cmocka_unit_test(streams_complete_in_order_of_the_hash_table),
         cmocka_unit_test(a_table_of_queues_that_grew_keeps_its_order),
@@ -270,6 +290,7 @@ int main(void)
         cmocka_unit_test(uses_from_before_the_capture_are_not_forgotten),
         cmocka_unit_test(deferred_frees_complete_as_they_were_asked),
         cmocka_unit_test(empty_cache_waits_for_every_event),
+        cmocka_unit_test(empty_cache_waits_for_deferred_frees),
         cmocka_unit_test(a_held_free_completes_when_the_trace_says_so),
         cmocka_unit_test(a_held_free_waits_for_the_trace_instead_of_for_events),
         cmocka_unit_test(a_request_that_releases_everything_completes_held_frees),

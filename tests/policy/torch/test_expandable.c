@@ -2,6 +2,8 @@
 
 #include "test.h"
 
+#include <stdio.h>
+
 static heap *open_expandable(const char *release, uint64_t capacity)
 {
     return heap_open((heap_conf){.release = release, .capacity = capacity, .expandable = true});
@@ -27,6 +29,22 @@ static void a_range_is_nine_eighths_of_the_card_in_whole_pages(void **state)
     heap_close(h);
 }
 
+/* From 2.15 on a setting makes it smaller, never larger (18.6). */
+static void a_range_is_as_large_as_its_setting_says(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *reserve, *range;
+    } cases[] = {{"0.25", "520MiB"}, {"1G", "1040MiB"}, {"1.2", "2320MiB"}, {"3G", "2320MiB"}};
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        char ops[96], changes[96];
+        snprintf(ops, sizeof ops, "C expandable_segments_reserve:%s; expandable on; a 1 3MiB",
+                 cases[i].reserve);
+        snprintf(changes, sizeof changes, "R 0 %s; M 0:0 20MiB; A 1 0:0 3MiB", cases[i].range);
+        heap_example(ops, changes, .release = "2.15.0", .capacity = MIB(2048));
+    }
+}
+
 static void what_is_mapped_counts_as_reserved_but_not_as_segment(void **state)
 {
     (void)state;
@@ -35,6 +53,10 @@ static void what_is_mapped_counts_as_reserved_but_not_as_segment(void **state)
     heap_stat_shows(h, FL_STAT_RESERVED_BYTES, "20MiB 20MiB 20MiB 0");
     heap_stat_shows(h, FL_STAT_SEGMENT, "0 0 0 0");
     heap_stat_shows(h, FL_STAT_INACTIVE_SPLIT, "0 0 0 0");
+    heap_stat_shows(h, FL_STAT_INACTIVE_SPLIT_BYTES, "0 0 0 0");
+    heap_does(h, "f 1");
+    heap_stat_shows(h, FL_STAT_INACTIVE_SPLIT, "0 0 0 0");
+    heap_stat_shows(h, FL_STAT_INACTIVE_SPLIT_BYTES, "0 0 0 0");
     assert_int_equal(heap_stats(h)->device_allocs, 1);
     heap_close(h);
 }
@@ -316,6 +338,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_range_is_nine_eighths_of_the_card_in_whole_pages),
+        cmocka_unit_test(a_range_is_as_large_as_its_setting_says),
         cmocka_unit_test(what_is_mapped_counts_as_reserved_but_not_as_segment),
         cmocka_unit_test(a_free_block_before_the_unmapped_rest_grows),
         cmocka_unit_test(the_limit_counts_the_segment_though_less_or_more_is_mapped),

@@ -46,6 +46,19 @@ static void two_that_share_a_home_iterate_as_they_came(void **state)
     EXPECT_STREAMS(other, other_order);
 }
 
+/* 128 and 0 share a home, so the second lies one slot on until the first is gone. */
+static void a_removal_moves_up_what_was_displaced(void **state)
+{
+    (void)state;
+    const fl_host *host = fl_host_default();
+    struct hash_order map = {0};
+    assert_true(hash_order_put(host, &map, hash_of_stream(128), 1));
+    assert_true(hash_order_put(host, &map, hash_of_stream(0), 2));
+    hash_order_erase(&map, hash_of_stream(128), 1);
+    assert_true(hash_order_has(&map, hash_of_stream(0), 2));
+    hash_order_deinit(host, &map);
+}
+
 static void a_table_that_grew_does_not_shrink_again(void **state)
 {
     (void)state;
@@ -164,6 +177,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(three_streams_iterate_by_their_slots),
         cmocka_unit_test(two_that_share_a_home_iterate_as_they_came),
+        cmocka_unit_test(a_removal_moves_up_what_was_displaced),
         cmocka_unit_test(a_table_that_grew_does_not_shrink_again),
         cmocka_unit_test(twenty_streams_grow_the_table_to_64_slots),
         cmocka_unit_test(too_long_a_probe_doubles_a_table_that_is_not_half_full),

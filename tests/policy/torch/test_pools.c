@@ -197,6 +197,33 @@ static void from_2_11_on_it_is_searched_before_anything_is_released(void **state
     heap_close(h);
 }
 
+static void a_pool_that_is_not_marked_serves_no_others(void **state)
+{
+    (void)state;
+    heap *h = heap_open((heap_conf){.release = "2.11.0", .capacity = MIB(40)});
+    heap_does(h, "b 1; a 1 20MiB; q 1; f 1; a 2 20MiB");
+    heap_shows(h, "a 3 20MiB", "! 20MiB; ! 20MiB; O 3");
+    heap_close(h);
+}
+
+static void a_fallback_of_1_mib_is_searched_among_small_blocks(void **state)
+{
+    (void)state;
+    heap *h = heap_open((heap_conf){.release = "2.11.0", .capacity = MIB(2)});
+    heap_does(h, "b 1 use_on_oom; a 1 1MiB; q 1; f 1");
+    heap_shows(h, "a 2 1MiB", "! 2MiB; A 2 0:0 1MiB");
+    heap_close(h);
+}
+
+static void a_fallback_leaves_its_pool_as_it_was_held(void **state)
+{
+    (void)state;
+    heap *h = heap_open((heap_conf){.release = "2.11.0", .capacity = MIB(40)});
+    heap_does(h, "b 1 use_on_oom; a 1 20MiB; q 1; f 1; a 2 20MiB; a 3 20MiB; f 3");
+    heap_shows(h, "x 1; e", "- 0 20MiB trim");
+    heap_close(h);
+}
+
 static void a_request_of_a_private_pool_has_no_fallback(void **state)
 {
     (void)state;
@@ -217,6 +244,23 @@ static void the_split_of_a_fallback_is_plain_from_2_10_on(void **state)
     h = heap_open((heap_conf){.release = "2.10.0", .capacity = MIB(40)});
     heap_does(h, setup);
     heap_shows(h, "a 3 19MiB", "R 2 60MiB; C! 20MiB; C! 20MiB; A 3 0:0 20MiB");
+    heap_close(h);
+}
+
+/* With the setting taken for off, expandable blocks are passed by. */
+static void a_fallback_takes_no_expandable_block_from_2_10_on(void **state)
+{
+    (void)state;
+    static const char setup[] = "b 1 use_on_oom; a 1 20MiB; q 1; f 1; a 2 20MiB";
+    heap_conf conf = {.release = "2.9.1", .capacity = MIB(40), .expandable = true};
+    heap *h = heap_open(conf);
+    heap_does(h, setup);
+    heap_shows(h, "a 3 20MiB", "C! 20MiB; C! 20MiB; A 3 0:0 20MiB");
+    heap_close(h);
+    conf.release = "2.10.0";
+    h = heap_open(conf);
+    heap_does(h, setup);
+    heap_shows(h, "a 3 20MiB", "C! 20MiB; C! 20MiB; O 3");
     heap_close(h);
 }
 
@@ -271,8 +315,12 @@ int main(void)
         cmocka_unit_test(before_2_8_no_pool_serves_others),
         cmocka_unit_test(in_2_8_to_2_10_everything_is_released_first),
         cmocka_unit_test(from_2_11_on_it_is_searched_before_anything_is_released),
+        cmocka_unit_test(a_pool_that_is_not_marked_serves_no_others),
+        cmocka_unit_test(a_fallback_of_1_mib_is_searched_among_small_blocks),
+        cmocka_unit_test(a_fallback_leaves_its_pool_as_it_was_held),
         cmocka_unit_test(a_request_of_a_private_pool_has_no_fallback),
         cmocka_unit_test(the_split_of_a_fallback_is_plain_from_2_10_on),
+        cmocka_unit_test(a_fallback_takes_no_expandable_block_from_2_10_on),
         cmocka_unit_test(several_fallback_pools_are_searched_in_order_of_their_hashes),
         cmocka_unit_test(the_fallback_fails_where_its_pool_cannot_be_opened),
         cmocka_unit_test(the_fallback_makes_a_deleted_pool_anew),

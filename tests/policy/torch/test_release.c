@@ -123,6 +123,62 @@ static void expandable_blocks_count_for_the_average_but_stay(void **state)
     heap_close(h);
 }
 
+static void searches_that_find_nothing_are_the_clock_too(void **state)
+{
+    (void)state;
+    heap *h = open_collected("2.9.1");
+    /* Ages 2 and 1, an average of 1.5: 20 MiB are enough for the 12 that are to go. */
+    heap_does(h, "a 1 20MiB; a 2 22MiB; a 3 740MiB; f 1; a 4 30MiB; f 2");
+    heap_shows(h, "a 5 30MiB", "- 0 20MiB collect; + 4 30MiB; A 5 4:0 30MiB");
+    heap_close(h);
+}
+
+static void searches_from_before_there_is_a_limit_do_not_count(void **state)
+{
+    (void)state;
+    heap *h = heap_open((heap_conf){.release = "2.9.1", .capacity = MIB(2000), .collect = 0.8});
+    heap_does(h, "a 1 20MiB; a 2 22MiB; a 3 740MiB; f 1; a 4 24MiB; f 2; F 0.5");
+    heap_shows(h, "a 5 30MiB", "- 0 20MiB collect; - 1 22MiB collect; + 4 30MiB; A 5 4:0 30MiB");
+    heap_close(h);
+}
+
+/* 0.7 of the limit is a byte less than 702 MiB, and 0.7 more. */
+static void the_threshold_is_truncated(void **state)
+{
+    (void)state;
+    heap *h = heap_open((heap_conf){.release = "2.9.1",
+                                    .capacity = MIB(2000),
+                                    .total = 1051571931,
+                                    .fraction = 1,
+                                    .collect = 0.7});
+    heap_does(h, "a 1 20MiB; a 2 682MiB; f 1");
+    heap_shows(h, "a 3 30MiB", "- 0 20MiB collect; + 2 30MiB; A 3 2:0 30MiB");
+    heap_close(h);
+}
+
+static void a_target_that_is_just_met_ends_the_collection(void **state)
+{
+    (void)state;
+    heap *h = open_collected("2.9.1");
+    heap_does(h, "a 90 2MiB 16; a 1 20MiB; a 2 22MiB; a 3 758MiB; f 1");
+    age_by_four(h);
+    heap_shows(h, "f 2; a 4 30MiB", "F 2; - 1 20MiB collect; + 4 30MiB; A 4 4:0 30MiB");
+    heap_close(h);
+}
+
+/* Ages 2, 3 and, of the expandable block, 1: without it the two would go in two passes. */
+static void whole_expandable_blocks_lower_the_average(void **state)
+{
+    (void)state;
+    heap *h = heap_open((heap_conf){.release = "2.5.1", .capacity = MIB(1000), .total = MIB(160)});
+    heap_does(h, "expandable on; a 1 180MiB; expandable off; a 90 2MiB 16; a 2 20MiB; a 3 22MiB");
+    heap_does(h, "f 3; F 1; collect 0.5; a 91 2MiB 16; f 91; f 2; a 92 2MiB 16; f 1");
+    heap_shows(h, "a 4 30MiB",
+               "- 2 20MiB collect; - 3 22MiB collect; U 0:0 180MiB all; r 0 180MiB all; + 4 30MiB; "
+               "A 4 4:0 30MiB");
+    heap_close(h);
+}
+
 /* ---- release-available (10.2) ---------------------------------------------------------------- */
 
 static void one_block_that_holds_the_request_is_enough(void **state)
@@ -216,6 +272,39 @@ static void collection_meets_an_expandable_block_in_the_same_way(void **state)
     heap_close(h);
 }
 
+/* What is wanted is 64 MiB, so the expandable block is not what is met first. */
+static void less_than_the_split_limit_is_never_wanted(void **state)
+{
+    (void)state;
+    heap *h = heap_open((heap_conf){.release = "2.9.1", .capacity = MIB(160)});
+    heap_does(h, "expandable on; a 1 40MiB; f 1; expandable off; split 64MiB; a 2 100MiB; f 2");
+    heap_shows(h, "a 3 30MiB", "! 30MiB; - 1 100MiB available; + 2 30MiB; A 3 2:0 30MiB");
+    heap_close(h);
+}
+
+static void before_an_expandable_block_that_would_do_only_smaller_ones_go(void **state)
+{
+    (void)state;
+    heap *h = heap_open((heap_conf){.release = "2.9.1", .capacity = MIB(400)});
+    heap_does(h, "expandable on; a 1 120MiB; f 1; expandable off; split 64MiB");
+    heap_does(h, "a 2 200MiB; a 3 70MiB; f 2; f 3");
+    heap_shows(h, "a 4 100MiB",
+               "! 100MiB; - 2 70MiB available; - 1 200MiB all; U 0:0 120MiB all; r 0 460MiB all; "
+               "+ 3 100MiB; A 4 3:0 100MiB");
+    heap_close(h);
+}
+
+static void expandable_blocks_that_are_passed_by_make_no_room(void **state)
+{
+    (void)state;
+    heap *h = heap_open((heap_conf){.release = "2.9.1", .capacity = MIB(250)});
+    heap_does(h, "expandable on; a 1 80MiB; f 1; expandable off; split 64MiB");
+    heap_does(h, "a 2 70MiB; a 3 90MiB; f 2; f 3");
+    heap_shows(h, "a 4 150MiB",
+               "! 150MiB; - 2 90MiB available; - 1 70MiB available; + 3 150MiB; A 4 3:0 150MiB");
+    heap_close(h);
+}
+
 /* ---- release-all and empty_cache (10.3, 10.4) ------------------------------------------------ */
 
 static void large_segments_go_before_small_ones(void **state)
@@ -233,6 +322,15 @@ static void segments_go_before_pages_of_the_same_pool(void **state)
     heap *h = heap_open((heap_conf){.release = "2.9.1", .capacity = MIB(160)});
     heap_does(h, "expandable on; a 1 20MiB; expandable off; a 2 30MiB; a 3 1; f 1; f 2; f 3");
     heap_shows(h, "e", "- 1 30MiB trim; U 0:0 20MiB trim; r 0 180MiB trim; - 2 2MiB trim");
+    heap_close(h);
+}
+
+static void pages_go_in_order_of_the_free_set(void **state)
+{
+    (void)state;
+    heap *h = heap_open((heap_conf){.release = "2.9.1", .capacity = MIB(160), .expandable = true});
+    heap_does(h, "a 1 40MiB; a 2 20MiB; a 3 20MiB; a 4 20MiB; f 1; f 3");
+    heap_shows(h, "e", "U 0:60MiB 20MiB trim; U 0:0 40MiB trim");
     heap_close(h);
 }
 
@@ -323,6 +421,11 @@ int main(void)
         cmocka_unit_test(a_request_for_any_pool_collects),
         cmocka_unit_test(without_a_limit_nothing_is_collected),
         cmocka_unit_test(expandable_blocks_count_for_the_average_but_stay),
+        cmocka_unit_test(searches_that_find_nothing_are_the_clock_too),
+        cmocka_unit_test(searches_from_before_there_is_a_limit_do_not_count),
+        cmocka_unit_test(the_threshold_is_truncated),
+        cmocka_unit_test(a_target_that_is_just_met_ends_the_collection),
+        cmocka_unit_test(whole_expandable_blocks_lower_the_average),
         cmocka_unit_test(one_block_that_holds_the_request_is_enough),
         cmocka_unit_test(the_released_stay_released_where_they_are_not_enough),
         cmocka_unit_test(release_available_stops_once_there_is_enough),
@@ -330,8 +433,12 @@ int main(void)
         cmocka_unit_test(without_a_split_limit_nothing_is_released_first),
         cmocka_unit_test(expandable_blocks_are_passed_by_from_2_5_on),
         cmocka_unit_test(collection_meets_an_expandable_block_in_the_same_way),
+        cmocka_unit_test(less_than_the_split_limit_is_never_wanted),
+        cmocka_unit_test(before_an_expandable_block_that_would_do_only_smaller_ones_go),
+        cmocka_unit_test(expandable_blocks_that_are_passed_by_make_no_room),
         cmocka_unit_test(large_segments_go_before_small_ones),
         cmocka_unit_test(segments_go_before_pages_of_the_same_pool),
+        cmocka_unit_test(pages_go_in_order_of_the_free_set),
         cmocka_unit_test(split_segments_stay),
         cmocka_unit_test(empty_cache_in_a_scope_is_refused_then_spares_the_default_then_does_all),
         cmocka_unit_test(a_capture_keeps_empty_cache_from_the_default_pools),

@@ -151,6 +151,16 @@ static void a_refusal_by_the_limit_calls_no_driver_and_counts_one_retry(void **s
     heap_close(h);
 }
 
+static void each_segment_is_counted_as_it_comes(void **state)
+{
+    (void)state;
+    heap *h = heap_open((heap_conf){.release = "2.9.1", .capacity = MIB(42)});
+    heap_does(h, "a 1 1; a 2 20MiB; a 3 20MiB; a 4 20MiB; f 2; a 5 20MiB");
+    assert_int_equal(heap_stats(h)->device_allocs, 3);
+    heap_stat_shows(h, FL_STAT_SEGMENT, "3 3 3 0");
+    heap_close(h);
+}
+
 /* ---- the ladder (6) -------------------------------------------------------------------------- */
 
 static void everything_cached_goes_before_a_request_is_refused(void **state)
@@ -287,6 +297,7 @@ int main(void)
         cmocka_unit_test(on_a_card_without_limit_they_do_not_overflow_either),
         cmocka_unit_test(the_limit_counts_whole_segments_and_may_be_reached),
         cmocka_unit_test(a_refusal_by_the_limit_calls_no_driver_and_counts_one_retry),
+        cmocka_unit_test(each_segment_is_counted_as_it_comes),
         cmocka_unit_test(everything_cached_goes_before_a_request_is_refused),
         cmocka_unit_test(what_a_refused_request_released_stays_released),
         cmocka_unit_test(enough_oversize_blocks_make_room_without_a_retry),

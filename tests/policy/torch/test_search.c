@@ -77,6 +77,17 @@ static void equal_pieces_are_taken_by_age_of_the_object_only_in_2_12(void **stat
     }
 }
 
+/* A free block of 8 MiB behind another one in the range, and one at the start of a later segment.
+ */
+static void an_expandable_range_has_an_age_of_its_own(void **state)
+{
+    (void)state;
+    heap *h = heap_open((heap_conf){.release = "2.13.0", .capacity = MIB(160), .expandable = true});
+    heap_does(h, "a 1 12MiB; a 2 8MiB; a 3 20MiB; f 2; expandable off; a 4 8MiB; a 5 11MiB; f 4");
+    heap_shows(h, "expandable on; a 6 8MiB", "A 6 0:12MiB 8MiB");
+    heap_close(h);
+}
+
 /* ---- oversize (5.2 step 4, 20) --------------------------------------------------------------- */
 
 static void a_request_below_the_limit_takes_no_block_at_or_above_it(void **state)
@@ -185,6 +196,15 @@ static void the_preference_is_a_descent_that_stops_at_the_first_rise(void **stat
     heap_close(h);
 }
 
+static void a_block_that_could_grow_as_little_is_no_better(void **state)
+{
+    (void)state;
+    heap *h = heap_open((heap_conf){.release = "2.9.1", .capacity = MIB(160), .expandable = true});
+    heap_does(h, "a 1 4MiB; a 2 4MiB; a 3 4MiB; a 4 4MiB; f 1; f 3");
+    heap_shows(h, "a 5 4MiB", "A 5 0:0 4MiB");
+    heap_close(h);
+}
+
 static void with_expandable_off_its_blocks_are_passed_by(void **state)
 {
     (void)state;
@@ -272,6 +292,7 @@ int main(void)
         cmocka_unit_test(a_free_set_is_walked_by_ascending_stream_value),
         cmocka_unit_test(equal_segments_are_taken_by_address_then_by_age),
         cmocka_unit_test(equal_pieces_are_taken_by_age_of_the_object_only_in_2_12),
+        cmocka_unit_test(an_expandable_range_has_an_age_of_its_own),
         cmocka_unit_test(a_request_below_the_limit_takes_no_block_at_or_above_it),
         cmocka_unit_test(a_request_above_the_limit_takes_no_block_much_larger),
         cmocka_unit_test(no_further_candidate_is_tried_after_an_oversize_one),
@@ -280,6 +301,7 @@ int main(void)
         cmocka_unit_test(a_request_at_the_split_limit_is_never_split),
         cmocka_unit_test(with_expandable_on_what_could_grow_least_is_preferred),
         cmocka_unit_test(the_preference_is_a_descent_that_stops_at_the_first_rise),
+        cmocka_unit_test(a_block_that_could_grow_as_little_is_no_better),
         cmocka_unit_test(with_expandable_off_its_blocks_are_passed_by),
         cmocka_unit_test(with_expandable_on_segments_too_are_split_down_to_512_bytes),
         cmocka_unit_test(a_probe_tells_usable_bytes_from_unusable_ones_by_cause),

@@ -101,6 +101,7 @@ static void settings_change_at_run_time(void **state)
     (void)state;
     heap *h = heap_open((heap_conf){.capacity = MIB(400)});
     heap_does(h, "a 1 70MiB; f 1; C max_split_size_mb:64");
+    assert_int_equal(heap_stats(h)->max_split_bytes, FL_UNLIMITED); /* as it was at the start */
     heap_shows(h, "a 2 30MiB", "+ 1 30MiB; A 2 1:0 30MiB");
     heap_shows(h, "C expandable_segments:True; a 3 30MiB", "A 3 0:0 30MiB");
     fl_error error = {0};
