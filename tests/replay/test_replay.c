@@ -139,10 +139,13 @@ static void a_lean_replay_counts_the_same_but_for_the_events_of_peaks(void **sta
     (void)state;
     fl_trace *trace = read_script("a 1 1\na 2 2MiB\na 3 30MiB\nr 2 64\np\nf 2\nf 3\ne\na 4 700MiB\n"
                                   "f 1\na 5 900MiB\nc\na 6 5MiB\n");
-    static const char *const policies[] = {"torch", "passthrough"};
-    for (size_t i = 0; i < 2; i++) {
+    static const struct {
+        const char *policy, *conf;
+    } cases[] = {{"torch", NULL}, {"torch", "expandable_segments:True"}, {"passthrough", NULL}};
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         fl_replay_options options = plain_options();
-        options.policy = fl_policy_find(policies[i]);
+        options.policy = fl_policy_find(cases[i].policy);
+        options.conf = cases[i].conf;
         fl_replay_summary summaries[2];
         for (int lean = 0; lean < 2; lean++) {
             options.is_lean = lean == 1;
@@ -153,7 +156,7 @@ static void a_lean_replay_counts_the_same_but_for_the_events_of_peaks(void **sta
             fl_replay_close(replay);
         }
         assert_true(summaries[0].peak_reserved_event > 0);
-        if (i == 0)
+        if (strcmp(cases[i].policy, "torch") == 0)
             assert_int_equal(summaries[1].peak_reserved_event, 0);
         summaries[1].peak_reserved_event = summaries[0].peak_reserved_event;
         summaries[1].peak_allocated_event = summaries[0].peak_allocated_event;

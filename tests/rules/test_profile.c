@@ -149,6 +149,7 @@ static const struct {
     {"2.12.0", offsetof(fl_profile, has_reject_on_oom), true},
     {"2.13.0", offsetof(fl_profile, limit_is_rounded), true},
     {"2.13.0", offsetof(fl_profile, scope_is_capture), false},
+    {"2.13.0", offsetof(fl_profile, has_exact_address), true},
     {"2.15.0", offsetof(fl_profile, small_range_is_dropped), true},
 };
 

@@ -55,15 +55,6 @@ static void facts_hold_statistics_and_the_last_refusal(void **state)
     heap_close(h);
 }
 
-static void a_refusal_tells_what_private_pools_have_free(void **state)
-{
-    (void)state;
-    heap *h = heap_open((heap_conf){.capacity = MIB(60)});
-    heap_does(h, "b 1; a 1 1; f 1; a 2 2MiB; q 1; a 3 41MiB");
-    assert_int_equal(heap_refusal(h)->private_free_bytes, MIB(20));
-    heap_close(h);
-}
-
 /* ---- check: each invariant, broken by hand --------------------------------------------------- */
 
 /* Blocks 0 and 1 are the remainder and the block of id 1; 2 is another's. */
@@ -235,7 +226,6 @@ int main(void)
         cmocka_unit_test(unmapped_ranges_part_the_runs_of_an_expandable_segment),
         cmocka_unit_test(an_empty_heap_shows_nothing),
         cmocka_unit_test(facts_hold_statistics_and_the_last_refusal),
-        cmocka_unit_test(a_refusal_tells_what_private_pools_have_free),
         cmocka_unit_test(blocks_must_tile_their_segment),
         cmocka_unit_test(neighbours_must_know_each_other),
         cmocka_unit_test(active_blocks_must_be_known_by_their_id),
