@@ -22,12 +22,12 @@ typedef enum fl_tag {
     FL_TAG_WIDE, /* a number that needs more than 64 bits */
     FL_TAG_REAL,
     FL_TAG_TEXT,  /* number: of the text; word: its code in the schema, or 0 */
-    FL_TAG_PAIR,  /* number: of a tuple of two numbers from 0 on */
+    FL_TAG_PAIR,  /* number: of a tuple or list of two numbers from 0 on */
     FL_TAG_ITEM,  /* number: of a closed shared record or list of shape `word` */
     FL_TAG_DONE,  /* another closed record or list of shape `word`, or several */
     FL_TAG_OPEN,  /* one that is being filled; number: its place on the path */
     FL_TAG_AGAIN, /* a second look at one that is not shared */
-    FL_TAG_OTHER, /* something that is passed over */
+    FL_TAG_OTHER, /* something that is passed over; word: what is known of a list, or 0 */
     FL_TAG_COUNT
 } fl_tag;
 
@@ -39,7 +39,7 @@ typedef struct fl_value {
 } fl_value;
 
 #define FL_KEY_LIMIT   64 /* words that are keys have codes from 1 to 63 */
-#define FL_SHAPE_LIMIT 16
+#define FL_SHAPE_LIMIT 20
 #define FL_SHAPE_NONE  0 /* of what is passed over */
 
 /* A dictionary that is complete. */
@@ -80,6 +80,7 @@ typedef struct fl_schema {
     const fl_shape *shapes; /* by number; the first is not used */
     size_t shape_count;     /* at most FL_SHAPE_LIMIT */
     uint8_t root;
+    uint8_t root_list;        /* what a list in its place is, or FL_SHAPE_NONE */
     const char *const *words; /* by code, below 256; the first is not used */
     size_t word_count;
     /* A record has a key that is no word of the schema; called once for each key and shape. */
@@ -101,6 +102,12 @@ uint32_t *fl_pickle_text_number(fl_pickle *pickle, const fl_value *text);
 
 void fl_pickle_pair(const fl_pickle *pickle, const fl_value *pair, uint64_t *ret_first,
                     uint64_t *ret_second);
+
+/* A number from 0 to 2^64 - 1? */
+static inline bool fl_value_is_count(const fl_value *value)
+{
+    return value->tag == FL_TAG_UINT || (value->tag == FL_TAG_INT && (int64_t)value->bits >= 0);
+}
 
 /* What a value is, for messages: "a text". */
 const char *fl_value_text(const fl_value *value);

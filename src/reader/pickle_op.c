@@ -274,18 +274,13 @@ static bool op_setitems(fl_pickle *m)
     return container_below(m, &container, &first) && fl_shape_set(m, container, first, true);
 }
 
-static bool value_is_count(const fl_value *value)
-{
-    return value->tag == FL_TAG_UINT || (value->tag == FL_TAG_INT && (int64_t)value->bits >= 0);
-}
-
 /* The values from `first` on become one tuple. */
 static bool tuple_from(fl_pickle *m, size_t first)
 {
     const fl_value *values = m->stack.items + first;
     fl_value tuple = {.tag = FL_TAG_OTHER};
-    bool is_pair =
-        m->stack.count - first == 2 && value_is_count(&values[0]) && value_is_count(&values[1]);
+    bool is_pair = m->stack.count - first == 2 && fl_value_is_count(&values[0]) &&
+                   fl_value_is_count(&values[1]);
     if (is_pair && !fl_pickle_keep_pair(m, values[0].bits, values[1].bits, &tuple))
         return false;
     return fl_shape_drop(m, first) && fl_pickle_push(m, tuple);

@@ -7,7 +7,13 @@
  * nothing. */
 #include "reader/pickle_machine.h"
 
+#include <assert.h>
+
 #define NO_PARENT SIZE_MAX
+
+/* Words of a list that is passed over, which may turn out to be a pair; `bits` is its first number.
+ */
+enum { LIST_EMPTY = 1, LIST_OF_ONE, LIST_OF_TWO };
 
 static const char *const tag_texts[FL_TAG_COUNT] = {
     [FL_TAG_NONE] = "nothing",
@@ -117,12 +123,18 @@ static parent parent_record(const fl_pickle *m, size_t depth)
     return (parent){depth, child_shape(shape_of(m, m->path[depth - 1].shape), key->word)};
 }
 
+static uint8_t root_shape(const fl_pickle *m, bool is_list)
+{
+    uint8_t root_list = m->schema->root_list;
+    return is_list && root_list != FL_SHAPE_NONE ? root_list : m->schema->root;
+}
+
 /* The container that a new one will belong to.  A list on top of the stack takes what its elements
  * are like; a record below a key takes the key's value; else it is the one below the mark. */
 static parent parent_find(const fl_pickle *m, bool is_list)
 {
     if (m->depth == 0)
-        return (parent){m->stack.count == 0 ? 0 : NO_PARENT, m->schema->root};
+        return (parent){m->stack.count == 0 ? 0 : NO_PARENT, root_shape(m, is_list)};
     size_t height = m->stack.count, base = fl_pickle_base(m);
     const open_entry *top = &m->path[m->depth - 1];
     const fl_shape *top_shape = shape_of(m, top->shape);
@@ -171,7 +183,7 @@ static bool shape_open_at(fl_pickle *m, parent of, bool is_list)
         m->stack.count++;
         return shape_begin(m, of.shape, m->stack.count - 1);
     }
-    return fl_pickle_push(m, (fl_value){.tag = FL_TAG_OTHER});
+    return fl_pickle_push(m, (fl_value){.tag = FL_TAG_OTHER, .word = is_list ? LIST_EMPTY : 0});
 }
 
 bool fl_shape_open(fl_pickle *m, bool is_list)
@@ -202,13 +214,35 @@ static bool container_at(fl_pickle *m, size_t slot, size_t *ret_depth)
     return fl_shape_close_to(m, *ret_depth);
 }
 
+/* A list of two numbers is a pair, as a tuple of them is: some writers know no tuples. */
+static bool list_note(fl_pickle *m, size_t slot, size_t first)
+{
+    fl_value list = m->stack.items[slot];
+    for (size_t i = first; i < m->stack.count; i++) {
+        const fl_value *item = &m->stack.items[i];
+        bool is_count = fl_value_is_count(item);
+        if (is_count && list.tag == FL_TAG_OTHER && list.word == LIST_EMPTY)
+            list = (fl_value){.tag = FL_TAG_OTHER, .word = LIST_OF_ONE, .bits = item->bits};
+        else if (!is_count || list.tag != FL_TAG_OTHER || list.word != LIST_OF_ONE)
+            list = (fl_value){.tag = FL_TAG_OTHER};
+        else if (!fl_pickle_keep_pair(m, list.bits, item->bits, &list))
+            return false;
+        if (list.tag == FL_TAG_PAIR)
+            list.word = LIST_OF_TWO;
+    }
+    m->stack.items[slot] = list;
+    return true;
+}
+
 bool fl_shape_append(fl_pickle *m, size_t container, size_t first)
 {
     size_t depth;
+    fl_value list = m->stack.items[container];
+    if (list.tag == FL_TAG_OTHER || (list.tag == FL_TAG_PAIR && list.word == LIST_OF_TWO))
+        return list_note(m, container, first) && fl_shape_drop(m, first);
     if (!container_at(m, container, &depth))
         return false;
-    if (depth == NO_PARENT)
-        return fl_shape_drop(m, first);
+    assert(depth != NO_PARENT);
     const fl_shape *shape = shape_of(m, m->path[depth - 1].shape);
     if (!shape->is_list)
         return fl_pickle_fail(m, FL_ERR_INPUT, "expected keys and values for %s", shape->what);

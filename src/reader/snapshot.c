@@ -137,16 +137,38 @@ fl_status fl_snapshot_stack(void *user, fl_closing *closing, fl_error *error)
 
 /* The final state. */
 
+/* Release 2.0 keeps with a block the allocations that its memory served, the last one first. */
+fl_status fl_snapshot_past(void *user, fl_closing *closing, fl_error *error)
+{
+    (void)error;
+    snapshot_reader *reader = user;
+    if (reader->history_count++ == 0)
+        reader->history_stack = field_stack(closing->record);
+    return FL_OK;
+}
+
+fl_status fl_snapshot_block_begin(void *user, fl_error *error)
+{
+    (void)error;
+    snapshot_reader *reader = user;
+    reader->history_count = 0;
+    reader->history_stack = FL_NONE;
+    return FL_OK;
+}
+
 fl_status fl_snapshot_block(void *user, fl_closing *closing, fl_error *error)
 {
     snapshot_reader *reader = user;
     const fl_record *record = closing->record;
-    if (field(record, KEY_ADDRESS) == NULL && field(record, KEY_STATE) != NULL)
-        return fl_fail(error, FL_ERR_UNAVAILABLE,
-                       "a block without 'address': written by a release before 2.3");
     pending_block pending = {.view.id = FL_NONE, .stack = field_stack(record)};
     uint8_t word = 0;
-    fl_status status = field_count(record, KEY_ADDRESS, &pending.view.address, error);
+    fl_status status = FL_OK;
+    reader->block_keys |= record->has;
+    pending.has_address = field(record, KEY_ADDRESS) != NULL;
+    if (pending.stack == FL_NONE)
+        pending.stack = reader->history_stack;
+    if (pending.has_address)
+        status = field_count(record, KEY_ADDRESS, &pending.view.address, error);
     if (status == FL_OK)
         status = field_count(record, KEY_SIZE, &pending.view.size, error);
     if (status == FL_OK)
@@ -178,12 +200,14 @@ fl_status fl_snapshot_segment_begin(void *user, fl_error *error)
 }
 
 /* Blocks lie one behind the other and fill their segment. */
-static fl_status segment_check(const snapshot_reader *reader, const fl_segment_view *segment,
+static fl_status segment_check(snapshot_reader *reader, const fl_segment_view *segment,
                                fl_error *error)
 {
     uint64_t at = segment->address;
     for (size_t i = 0; i < reader->blocks.count; i++) {
-        const fl_block_view *block = &reader->blocks.items[i].view;
+        fl_block_view *block = &reader->blocks.items[i].view;
+        if (!reader->blocks.items[i].has_address)
+            block->address = at;
         if (block->address != at || !fl_add(at, block->size, &at))
             return fl_fail(error, FL_ERR_INPUT,
                            "a block at 0x%llx, expected one at 0x%llx, where the one before ends",
@@ -220,6 +244,7 @@ fl_status fl_snapshot_segment(void *user, fl_closing *closing, fl_error *error)
     fl_segment_view segment = {0};
     uint64_t device = 0;
     uint8_t type = 0;
+    reader->segment_keys |= record->has;
     fl_status status = field_count(record, KEY_DEVICE, &device, error);
     if (status == FL_OK)
         status = field_count(record, KEY_ADDRESS, &segment.address, error);
@@ -399,9 +424,16 @@ fl_status fl_snapshot_top(void *user, fl_closing *closing, fl_error *error)
     reader->is_whole = true;
     if (field(record, KEY_SEGMENTS) == NULL)
         return field_wrong(NULL, KEY_SEGMENTS, "", error);
-    if (!reader->has_settings)
-        return fl_fail(error, FL_ERR_UNAVAILABLE,
-                       "a snapshot without 'allocator_settings': written by a release before 2.3");
+    return FL_OK;
+}
+
+/* What torch.cuda.memory_snapshot() returns: the segments and nothing else. */
+fl_status fl_snapshot_list(void *user, fl_closing *closing, fl_error *error)
+{
+    (void)closing;
+    (void)error;
+    snapshot_reader *reader = user;
+    reader->is_list = reader->is_whole = true;
     return FL_OK;
 }
 
@@ -486,10 +518,6 @@ static fl_status snapshot_read(fl_input *input, const fl_read_options *options, 
     fl_status status = fl_pickle_read(input, &fl_snapshot_schema, reader, &is_cut, error);
     if (status == FL_OK)
         status = snapshot_finish(reader, input, is_cut, error);
-    if (status == FL_ERR_UNAVAILABLE)
-        fl_hint(error,
-                "torch.cuda.memory._dump_snapshot() of PyTorch 2.3 and later writes what can be "
-                "read");
     for (size_t i = 0; i <= FL_TRACE_MAX_DEVICE; i++)
         fl_table_deinit(options->host, &reader->live[i]);
     fl_vector_deinit(options->host, &reader->blocks);
@@ -510,7 +538,7 @@ static bool snapshot_probe(const uint8_t *head, size_t size)
 
 const fl_reader_ops fl_reader_snapshot = {
     .name = "snapshot",
-    .summary = "memory snapshots as PyTorch 2.3 and later pickle them",
+    .summary = "memory snapshots as PyTorch 2.0 and later pickle them",
     .probe = snapshot_probe,
     .read = snapshot_read,
 };

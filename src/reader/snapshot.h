@@ -34,6 +34,7 @@ typedef enum snapshot_word {
     KEY_SIZE,
     KEY_STATE,
     KEY_HISTORY,
+    KEY_REAL_SIZE,
 
     KEY_ACTION,
     KEY_ADDR,
@@ -84,6 +85,7 @@ typedef enum snapshot_word {
 typedef struct pending_block {
     fl_block_view view;
     uint32_t stack;
+    bool has_address; /* else it lies where the one before ends */
 } pending_block;
 FL_VECTOR(pending_vector, pending_block);
 
@@ -92,6 +94,8 @@ typedef struct snapshot_reader {
     fl_trace *trace;
     fl_table live[FL_TRACE_MAX_DEVICE + 1]; /* address to allocation, freed but pending included */
     struct pending_vector blocks;           /* of the segment that is being read */
+    uint32_t history_stack;                 /* of the block that is being read, or FL_NONE */
+    size_t history_count;                   /* allocations told of it */
     size_t device;                          /* whose events are being read */
     size_t trace_count, whole_traces;       /* begun and ended */
     uint64_t entry_count;
@@ -101,7 +105,8 @@ typedef struct snapshot_reader {
     uint32_t last_stream_number;
     bool has_stream;
 
-    uint64_t top_keys, settings_keys, entry_keys; /* bits of keys seen */
+    uint64_t top_keys, settings_keys, entry_keys, segment_keys, block_keys; /* bits of keys seen */
+    bool is_list; /* a bare list of segments */
     bool has_settings, has_annotate;
 } snapshot_reader;
 
@@ -111,12 +116,15 @@ extern const fl_schema fl_snapshot_schema;
 /* Callbacks of the schema, in snapshot.c. */
 fl_status fl_snapshot_frame(void *user, fl_closing *closing, fl_error *error);
 fl_status fl_snapshot_stack(void *user, fl_closing *closing, fl_error *error);
+fl_status fl_snapshot_past(void *user, fl_closing *closing, fl_error *error);
 fl_status fl_snapshot_block(void *user, fl_closing *closing, fl_error *error);
 fl_status fl_snapshot_segment(void *user, fl_closing *closing, fl_error *error);
 fl_status fl_snapshot_entry(void *user, fl_closing *closing, fl_error *error);
 fl_status fl_snapshot_trace(void *user, fl_closing *closing, fl_error *error);
 fl_status fl_snapshot_settings(void *user, fl_closing *closing, fl_error *error);
 fl_status fl_snapshot_top(void *user, fl_closing *closing, fl_error *error);
+fl_status fl_snapshot_list(void *user, fl_closing *closing, fl_error *error);
+fl_status fl_snapshot_block_begin(void *user, fl_error *error);
 fl_status fl_snapshot_segment_begin(void *user, fl_error *error);
 fl_status fl_snapshot_trace_begin(void *user, fl_error *error);
 fl_status fl_snapshot_unknown_key(void *user, const char *key, size_t length, const char *what,

@@ -8,9 +8,15 @@ typedef struct release {
 } release;
 
 /* The releases that this reader was checked against. */
-static const release oldest = {2, 3}, newest = {2, 15};
+static const release oldest = {2, 0}, newest = {2, 15};
 
-typedef enum evidence_place { IN_TOP, IN_SETTINGS, IN_ENTRIES } evidence_place;
+typedef enum evidence_place {
+    IN_TOP,
+    IN_SETTINGS,
+    IN_ENTRIES,
+    IN_SEGMENTS,
+    IN_BLOCKS
+} evidence_place;
 
 typedef struct evidence_row {
     evidence_place place;
@@ -20,6 +26,10 @@ typedef struct evidence_row {
 } evidence_row;
 
 static const evidence_row evidence_rows[] = {
+    {IN_SEGMENTS, KEY_IS_EXPANDABLE, {2, 1}, {2, 0}},
+    {IN_BLOCKS, KEY_ADDRESS, {2, 1}, {2, 0}},
+    {IN_ENTRIES, KEY_TIME_US, {2, 2}, {2, 1}},
+    {IN_TOP, KEY_ALLOCATOR_SETTINGS, {2, 3}, {2, 2}},
     {IN_TOP, KEY_EXTERNAL_ANNOTATIONS, {2, 5}, {2, 4}},
     {IN_ENTRIES, KEY_COMPILE_CONTEXT, {2, 8}, {2, 8}},
     {IN_SETTINGS, KEY_GRAPH_CAPTURE_RECORD_STREAM_REUSE, {2, 9}, {2, 8}},
@@ -37,9 +47,17 @@ static bool is_below(release a, release b)
 
 fl_status fl_snapshot_judge_release(const snapshot_reader *reader, fl_error *error)
 {
-    const uint64_t keys[] = {reader->top_keys, reader->settings_keys, reader->entry_keys};
+    const uint64_t keys[] = {
+        [IN_TOP] = reader->top_keys,       [IN_SETTINGS] = reader->settings_keys,
+        [IN_ENTRIES] = reader->entry_keys, [IN_SEGMENTS] = reader->segment_keys,
+        [IN_BLOCKS] = reader->block_keys,
+    };
     /* What is missing tells something only where all of it was read. */
-    const bool is_read[] = {reader->is_whole, reader->has_settings, reader->entry_count > 0};
+    const bool is_read[] = {
+        [IN_TOP] = reader->is_whole && !reader->is_list, [IN_SETTINGS] = reader->has_settings,
+        [IN_ENTRIES] = reader->entry_count > 0,          [IN_SEGMENTS] = reader->segment_keys != 0,
+        [IN_BLOCKS] = reader->block_keys != 0,
+    };
     release first = oldest, last = newest;
     for (size_t i = 0; i < sizeof evidence_rows / sizeof *evidence_rows; i++) {
         const evidence_row *row = &evidence_rows[i];

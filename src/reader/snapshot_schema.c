@@ -1,4 +1,4 @@
-/* What is in a snapshot: the words of releases 2.3 to 2.15, and how its dictionaries and lists
+/* What is in a snapshot: the words of releases 2.0 to 2.15, and how its dictionaries and lists
  * nest.  A new key is one word here; a key without a word is passed over with a warning. */
 #include "reader/snapshot.h"
 
@@ -25,6 +25,7 @@ const char *const fl_snapshot_words[WORD_END] = {
     [KEY_SIZE] = "size",
     [KEY_STATE] = "state",
     [KEY_HISTORY] = "history",
+    [KEY_REAL_SIZE] = "real_size",
     [KEY_ACTION] = "action",
     [KEY_ADDR] = "addr",
     [KEY_DEVICE_FREE] = "device_free",
@@ -73,12 +74,15 @@ enum {
     SHAPE_SEGMENT,
     SHAPE_BLOCKS,
     SHAPE_BLOCK,
+    SHAPE_HISTORY,
+    SHAPE_PAST,
     SHAPE_TRACES,
     SHAPE_TRACE,
     SHAPE_ENTRY,
     SHAPE_STACK,
     SHAPE_FRAME,
     SHAPE_SETTINGS,
+    SHAPE_BARE,
     SHAPE_END
 };
 
@@ -97,6 +101,12 @@ static const fl_shape_child segment_children[] = {
     {0, 0},
 };
 
+static const fl_shape_child block_children[] = {
+    {KEY_FRAMES, SHAPE_STACK},
+    {KEY_HISTORY, SHAPE_HISTORY},
+    {0, 0},
+};
+
 static const fl_shape_child stack_children[] = {
     {KEY_FRAMES, SHAPE_STACK},
     {0, 0},
@@ -108,7 +118,11 @@ static const fl_shape shapes[SHAPE_END] = {
     [SHAPE_SEGMENT] = {"a segment", .children = segment_children, .open = fl_snapshot_segment_begin,
                        .close = fl_snapshot_segment},
     [SHAPE_BLOCKS] = {"the list of a segment's blocks", .is_list = true, .element = SHAPE_BLOCK},
-    [SHAPE_BLOCK] = {"a block", .children = stack_children, .close = fl_snapshot_block},
+    [SHAPE_BLOCK] = {"a block", .children = block_children, .open = fl_snapshot_block_begin,
+                     .close = fl_snapshot_block},
+    [SHAPE_HISTORY] = {"a block's history", .is_list = true, .element = SHAPE_PAST},
+    [SHAPE_PAST] = {"an allocation of a block's history", .children = stack_children,
+                    .close = fl_snapshot_past},
     [SHAPE_TRACES] = {"the list of traces", .is_list = true, .element = SHAPE_TRACE},
     [SHAPE_TRACE] = {"a device's trace", .is_list = true, .element = SHAPE_ENTRY,
                      .open = fl_snapshot_trace_begin, .close = fl_snapshot_trace},
@@ -117,12 +131,15 @@ static const fl_shape shapes[SHAPE_END] = {
                      .close = fl_snapshot_stack},
     [SHAPE_FRAME] = {"a frame", .is_shared = true, .is_lenient = true, .close = fl_snapshot_frame},
     [SHAPE_SETTINGS] = {"the allocator's settings", .close = fl_snapshot_settings},
+    [SHAPE_BARE] = {"a list of segments", .is_list = true, .element = SHAPE_SEGMENT,
+                    .close = fl_snapshot_list},
 };
 
 const fl_schema fl_snapshot_schema = {
     .shapes = shapes,
     .shape_count = SHAPE_END,
     .root = SHAPE_TOP,
+    .root_list = SHAPE_BARE,
     .words = fl_snapshot_words,
     .word_count = WORD_END,
     .unknown_key = fl_snapshot_unknown_key,

@@ -116,8 +116,8 @@ static void what_no_key_asks_for_is_passed_over(void **state)
     for (size_t i = 0; i < COUNT_OF(others); i++) {
         pickle_bytes pickle;
         char entries[700];
-        snprintf(entries, sizeof entries, ENTRY_SEGMENT ALLOC_START "'later' %s u " ENTRY_SEGMENT,
-                 others[i]);
+        snprintf(entries, sizeof entries,
+                 ENTRY_SEGMENT ALLOC_START "'time_us' #1 'later' %s u " ENTRY_SEGMENT, others[i]);
         assemble_snapshot(&pickle, "", entries);
         fl_trace *trace = read_valid(&pickle);
         assert_int_equal(fl_trace_event_count(trace, 0), 3);
@@ -138,12 +138,13 @@ static void each_unknown_key_is_told_once_and_not_too_many(void **state)
     pickle_bytes pickle;
     char entries[4096];
     size_t used = 0;
-    for (int i = 0; i < 40; i++)
-        used += (size_t)snprintf(entries + used, sizeof entries - used,
-                                 ENTRY_SEGMENT "'k%d' N s 'k0' N s ", i > 0 ? i : 99);
+    for (int i = 0; i < 30; i++)
+        used +=
+            (size_t)snprintf(entries + used, sizeof entries - used,
+                             ENTRY_SEGMENT "'k%d' N s 'k0' N s 'time_us' #1 s ", i > 0 ? i : 99);
     assemble_snapshot(&pickle, "", entries);
     fl_trace *trace = read_valid(&pickle);
-    assert_int_equal(fl_trace_event_count(trace, 0), 40);
+    assert_int_equal(fl_trace_event_count(trace, 0), 30);
     assert_int_equal(fl_trace_warning_count(trace), 16);
     fl_trace_free(trace);
 }
@@ -175,13 +176,10 @@ static void things_in_wrong_places_are_refused(void **state)
                 "a list of frames is a list, got keys and values");
 }
 
-static void a_snapshot_is_a_dictionary(void **state)
+static void a_snapshot_is_a_dictionary_or_a_list(void **state)
 {
     (void)state;
     pickle_bytes pickle;
-    assemble_begin(&pickle);
-    assemble(&pickle, "] .");
-    read_fails(&pickle, FL_ERR_UNAVAILABLE, "p:2: a snapshot is a list, expected a dictionary");
     assemble_begin(&pickle);
     assemble(&pickle, "#1 .");
     read_fails(&pickle, FL_ERR_INPUT, "p:4: expected a snapshot and nothing else on the stack");
@@ -196,7 +194,7 @@ int main(void)
         cmocka_unit_test(what_no_key_asks_for_is_passed_over),
         cmocka_unit_test(each_unknown_key_is_told_once_and_not_too_many),
         cmocka_unit_test(things_in_wrong_places_are_refused),
-        cmocka_unit_test(a_snapshot_is_a_dictionary),
+        cmocka_unit_test(a_snapshot_is_a_dictionary_or_a_list),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

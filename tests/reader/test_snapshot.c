@@ -165,14 +165,112 @@ static void files_without_what_matters_are_named(void **state)
     assemble_begin(&pickle);
     assemble(&pickle, "{ 'device_traces' ] s .");
     read_fails(&pickle, FL_ERR_INPUT, "p:20: expected 'segments' among the keys");
+}
+
+static void blocks_of_2_0_lie_behind_each_other(void **state)
+{
+    (void)state;
+    fl_trace *trace = read_file(DATA "releases/2.0.1.pickle", false);
+    size_t segment_count, block_count;
+    const fl_segment_view *segments = fl_trace_final_segments(trace, 0, &segment_count);
+    const fl_block_view *blocks = fl_trace_final_blocks(trace, 0, &block_count);
+    assert_true(segment_count > 1);
+    size_t block = 0;
+    for (size_t i = 0; i < segment_count; i++) {
+        uint64_t at = segments[i].address;
+        assert_false(segments[i].is_expandable);
+        assert_int_equal(segments[i].pool, 0);
+        for (; at < segments[i].address + segments[i].size; at += blocks[block++].size) {
+            assert_true(block < block_count);
+            assert_int_equal(blocks[block].address, at);
+        }
+    }
+    assert_int_equal(block, block_count);
+    assert_null(fl_trace_conf(trace));
+    assert_true(fl_trace_is_complete(trace, 0));
+    fl_trace_free(trace);
+}
+
+#define OLD_SEGMENT                                                                                \
+    "{ ( 'device' #0 'address' #4096 'total_size' #512 'stream' #0 'segment_type' 'small' "        \
+    "'blocks' ] { ( 'size' #512 'requested_size' #9 'state' 'active_allocated' 'history' ] ( "
+#define OLD_FRAME(line) "'frames' ] { ( 'name' 'f' 'filename' 'a' 'line' " line " u a "
+
+static void a_block_of_2_0_has_the_stack_of_the_last_allocation_it_served(void **state)
+{
+    (void)state;
+    pickle_bytes pickle;
     assemble_begin(&pickle);
-    assemble(&pickle, "{ ( 'segments' ] 'device_traces' ] u .");
-    read_fails(&pickle, FL_ERR_UNAVAILABLE,
-               "a snapshot without 'allocator_settings': written by a release before 2.3");
+    assemble(&pickle, "{ ( 'segments' ] " OLD_SEGMENT "{ ( 'addr' #4096 'real_size' #9 " OLD_FRAME(
+                          "#7") "u "
+                                "{ ( 'addr' #4096 'real_size' #100 " OLD_FRAME(
+                                    "#8") "u "
+                                          "e u a u a 'device_traces' ] u .");
+    fl_trace *trace = read_valid(&pickle);
+    uint32_t stack = fl_trace_final_stack(trace, 0, 0);
+    assert_int_equal(fl_trace_stack_depth(trace, stack), 1);
+    assert_int_equal(fl_trace_stack_frame(trace, stack, 0).line, 7);
+    fl_trace_free(trace);
     assemble_begin(&pickle);
-    assemble(&pickle, "{ ( 'segments' ] ( { ( 'blocks' ] ( { ( 'state' 'inactive' u e");
-    read_fails(&pickle, FL_ERR_UNAVAILABLE,
-               "a block without 'address': written by a release before 2.3");
+    assemble(&pickle, "{ ( 'segments' ] " OLD_SEGMENT "#5 e u a u a u .");
+    read_fails(&pickle, FL_ERR_INPUT,
+               "a block's history holds a number, expected an allocation of "
+               "a block's history");
+}
+
+static void a_bare_list_of_segments_is_a_state_without_events(void **state)
+{
+    (void)state;
+    fl_trace *trace = read_file(DATA "list.pickle", false);
+    size_t count;
+    fl_trace_final_segments(trace, 0, &count);
+    assert_true(count > 0);
+    assert_int_equal(fl_trace_event_count(trace, 0), 0);
+    assert_int_equal(fl_trace_warning_count(trace), 0);
+    assert_false(fl_trace_is_complete(trace, 0));
+    fl_trace_free(trace);
+    pickle_bytes pickle;
+    assemble_begin(&pickle);
+    assemble(&pickle, "] .");
+    trace = read_valid(&pickle);
+    fl_trace_final_segments(trace, 0, &count);
+    assert_int_equal(count, 0);
+    fl_trace_free(trace);
+    assemble_begin(&pickle);
+    assemble(&pickle, "] #1 a .");
+    read_fails(&pickle, FL_ERR_INPUT, "a list of segments holds a number, expected a segment");
+}
+
+static void a_pool_may_be_a_list_of_two_numbers(void **state)
+{
+    (void)state;
+    static const char *const pairs[] = {"] ( #3 #4 e ", "] #3 a #4 a ", "#3 #4 2 "};
+    for (size_t i = 0; i < COUNT_OF(pairs); i++) {
+        pickle_bytes pickle;
+        char entry[200];
+        snprintf(entry, sizeof entry, ENTRY_ALLOC "'pool_id' %s s ", pairs[i]);
+        assemble_snapshot(&pickle, SEGMENT, entry);
+        fl_trace *trace = read_valid(&pickle);
+        fl_event event;
+        fl_trace_event(trace, 0, 0, &event);
+        assert_int_equal(fl_trace_names(trace)->pools[event.pool].first, 3);
+        assert_int_equal(fl_trace_names(trace)->pools[event.pool].second, 4);
+        fl_trace_free(trace);
+    }
+    static const char *const others[] = {
+        "] ",
+        "] ( #3 e ",
+        "] ( #3 #4 #5 e ",
+        "] #3 a #4 a #5 a ",
+        "] ( #3 'a' e ",
+        "] ( #3 #-4 e ",
+        "] ( 'a' #3 #4 e ",
+    };
+    for (size_t i = 0; i < COUNT_OF(others); i++) {
+        char entry[200];
+        snprintf(entry, sizeof entry, ENTRY_ALLOC "'pool_id' %s s ", others[i]);
+        entry_fails(entry, "'pool_id' is a value of another kind, expected a pair of numbers");
+    }
 }
 
 static void writers_of_one_run_agree(void **state)
@@ -252,11 +350,15 @@ static void cut_is_refused(const uint8_t *bytes, size_t size)
 static void a_file_cut_at_any_byte_is_refused_with_the_offset(void **state)
 {
     (void)state;
-    size_t size;
-    uint8_t *bytes = file_bytes(DATA "rs_basic.pickle", &size);
-    for (size_t cut = 0; cut < size; cut++)
-        cut_is_refused(bytes, cut);
-    free(bytes);
+    static const char *const paths[] = {DATA "rs_basic.pickle", DATA "list.pickle",
+                                        DATA "releases/2.0.1.pickle"};
+    for (size_t i = 0; i < COUNT_OF(paths); i++) {
+        size_t size;
+        uint8_t *bytes = file_bytes(paths[i], &size);
+        for (size_t cut = 0; cut < size; cut++)
+            cut_is_refused(bytes, cut);
+        free(bytes);
+    }
 }
 
 /* The events of a cut file are the first ones of the whole. */
@@ -286,7 +388,8 @@ static uint64_t cut_is_a_beginning(const fl_trace *whole, const uint8_t *bytes, 
 static void a_file_cut_at_any_byte_gives_its_beginning_where_that_is_accepted(void **state)
 {
     (void)state;
-    static const char *const paths[] = {DATA "rs_basic.pickle", DATA "releases/2.15.0.pickle"};
+    static const char *const paths[] = {DATA "rs_basic.pickle", DATA "releases/2.15.0.pickle",
+                                        DATA "releases/2.0.1.pickle"};
     for (size_t i = 0; i < COUNT_OF(paths); i++) {
         fl_trace *whole = read_file(paths[i], false);
         size_t size;
@@ -323,12 +426,11 @@ static void a_cut_behind_the_events_keeps_the_final_state(void **state)
 }
 
 /* Whatever a byte is changed to, the answer is a trace or a sentence. */
-static void any_byte_may_be_wrong(void **state)
+static void change_every_byte(const char *path)
 {
-    (void)state;
     static const uint8_t changes[] = {0x00, 0x01, 0x80, 0xFF, '.', '(', 'u', '}', ']', 0x94, 'h'};
     size_t size;
-    uint8_t *bytes = file_bytes(DATA "rs_basic.pickle", &size);
+    uint8_t *bytes = file_bytes(path, &size);
     for (size_t at = 0; at < size; at++) {
         uint8_t before = bytes[at];
         for (size_t i = 0; i < COUNT_OF(changes); i++) {
@@ -347,6 +449,14 @@ static void any_byte_may_be_wrong(void **state)
     free(bytes);
 }
 
+static void any_byte_may_be_wrong(void **state)
+{
+    (void)state;
+    change_every_byte(DATA "rs_basic.pickle");
+    change_every_byte(DATA "list.pickle");
+    change_every_byte(DATA "releases/2.0.1.pickle");
+}
+
 static fl_status read_with(const fl_host *host, void *user, fl_error *error)
 {
     fl_read_options options = {.host = host};
@@ -362,6 +472,9 @@ static void no_failing_request_for_memory_leaks(void **state)
     char basic[] = DATA "rs_basic.pickle", protocol_0[] = DATA "fmt.proto0.pickle";
     assert_true(failing_host_sweep(read_with, basic) > 20);
     assert_true(failing_host_sweep(read_with, protocol_0) > 20);
+    char history[] = DATA "releases/2.0.1.pickle", list[] = DATA "list.pickle";
+    assert_true(failing_host_sweep(read_with, history) > 20);
+    assert_true(failing_host_sweep(read_with, list) > 10);
 }
 
 /* A snapshot of `count` equal entries, each with two memo entries; freed with free. */
@@ -412,6 +525,10 @@ int main(void)
         cmocka_unit_test(wrong_entries_are_named),
         cmocka_unit_test(wrong_segments_are_named),
         cmocka_unit_test(files_without_what_matters_are_named),
+        cmocka_unit_test(blocks_of_2_0_lie_behind_each_other),
+        cmocka_unit_test(a_block_of_2_0_has_the_stack_of_the_last_allocation_it_served),
+        cmocka_unit_test(a_bare_list_of_segments_is_a_state_without_events),
+        cmocka_unit_test(a_pool_may_be_a_list_of_two_numbers),
         cmocka_unit_test(writers_of_one_run_agree),
         cmocka_unit_test(the_writer_in_cpp_is_read),
         cmocka_unit_test(each_device_has_its_own_events),

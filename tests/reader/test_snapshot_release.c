@@ -20,6 +20,8 @@ static void releases_are(const char *path, uint32_t first, uint32_t last)
 static void files_tell_the_releases_that_may_have_written_them(void **state)
 {
     (void)state;
+    releases_are("tests/data/snapshots/releases/2.0.1.pickle", 0, 0);
+    releases_are("tests/data/snapshots/releases/2.1.2.pickle", 1, 1);
     releases_are("tests/data/snapshots/releases/2.4.1.pickle", 3, 4);
     releases_are("tests/data/snapshots/releases/2.7.1.pickle", 5, 8);
     releases_are("tests/data/snapshots/rs_basic.pickle", 9, 9);
@@ -29,16 +31,44 @@ static void files_tell_the_releases_that_may_have_written_them(void **state)
     releases_are("tests/data/snapshots/releases/2.15.0.pickle", 15, 15);
 }
 
-static void a_file_of_2_0_is_beyond_this_build(void **state)
+/* Segments of before 2.1, and entries of before and after 2.2, in a snapshot without settings. */
+static void the_first_releases_differ_in_segments_and_entries(void **state)
 {
     (void)state;
-    fl_trace *trace = NULL;
-    fl_error error = {0};
-    fl_status status =
-        fl_read_file("tests/data/snapshots/releases/2.0.1.pickle", NULL, &trace, &error);
-    assert_int_equal(status, FL_ERR_UNAVAILABLE);
-    assert_string_not_equal(error.hint, "");
-    assert_null(trace);
+    static const struct {
+        const char *segment, *entry;
+        uint32_t first, last;
+    } cases[] = {
+        {"", "", 0, 2},
+        {"", ENTRY_ALLOC, 0, 1},
+        {"", ENTRY_ALLOC "'time_us' #1 s ", 2, 2},
+        {SEGMENT, "", 1, 2},
+        {SEGMENT, ENTRY_ALLOC, 1, 1},
+        {"{ ( 'device' #0 'address' #4096 'total_size' #512 'stream' #0 'segment_type' 'small' "
+         "'blocks' ] { ( 'size' #512 'requested_size' #0 'state' 'inactive' u a u ",
+         "", 0, 0},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        pickle_bytes pickle;
+        assemble_begin(&pickle);
+        assemble(&pickle, "{ ( 'segments' ] ( ");
+        assemble(&pickle, cases[i].segment);
+        assemble(&pickle, "e 'device_traces' ] ( ] ( ");
+        assemble(&pickle, cases[i].entry);
+        assemble(&pickle, "e e u .");
+        fl_trace *trace = read_valid(&pickle);
+        fl_release_range range = fl_trace_releases(trace);
+        assert_true(range.known);
+        assert_int_equal(range.first_minor, cases[i].first);
+        assert_int_equal(range.last_minor, cases[i].last);
+        fl_trace_free(trace);
+    }
+}
+
+static void a_bare_list_tells_no_more_than_its_segments(void **state)
+{
+    (void)state;
+    releases_are("tests/data/snapshots/list.pickle", 1, 15);
 }
 
 static void keys_that_no_release_writes_together_are_told(void **state)
@@ -75,7 +105,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_tell_the_releases_that_may_have_written_them),
-        cmocka_unit_test(a_file_of_2_0_is_beyond_this_build),
+        cmocka_unit_test(the_first_releases_differ_in_segments_and_entries),
+        cmocka_unit_test(a_bare_list_tells_no_more_than_its_segments),
         cmocka_unit_test(keys_that_no_release_writes_together_are_told),
         cmocka_unit_test(without_events_the_settings_alone_tell),
     };

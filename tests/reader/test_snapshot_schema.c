@@ -21,7 +21,7 @@ static void every_shape_has_a_place(void **state)
 {
     (void)state;
     bool has_place[FL_SHAPE_LIMIT] = {[FL_SHAPE_NONE] = true};
-    has_place[fl_snapshot_schema.root] = true;
+    has_place[fl_snapshot_schema.root] = has_place[fl_snapshot_schema.root_list] = true;
     size_t count = fl_snapshot_schema.shape_count;
     assert_true(count <= FL_SHAPE_LIMIT);
     for (size_t i = 1; i < count; i++) {
