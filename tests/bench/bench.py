@@ -1,17 +1,25 @@
 """bench.py BENCH-PROGRAM FOLDER [SNAPSHOT]: ratios, from runs that take turns in one session.
 
-Loading is compared with CPython's pickle.load of the same file; replay with what the released
-allocator needs for an operation.  Each figure is the best of ROUNDS runs, each in its own process,
-in time on the processor.
+Loading is compared with CPython's pickle.load of the same file; replay with the released allocators,
+over stand-ins for the CUDA libraries that only keep books, where their wheels are in the cache of
+./lab conformance.  Each figure is the best of ROUNDS runs, each in its own process, in time on the
+processor.
 """
 
+import gzip
 import os
 import subprocess
 import sys
 
-ROUNDS = 5
+sys.path.insert(0, "tests/conformance")
+import subjects  # noqa: E402 (found through the line above)
+import wheels  # noqa: E402 (likewise)
+
+ROUNDS = 3
+REPEAT = "3"
 EVENTS = 1_150_000
-RELEASED_NS = (240, 300)  # PyTorch 2.9.1's allocator over a runtime that only keeps books
+CARD = str(80 << 30)
+VERSIONS = ("2.9.1", "2.15.0")
 PICKLE_LOAD = """
 import pickle, resource, sys, time
 start = time.process_time_ns()
@@ -44,26 +52,80 @@ def show_load(program, path):
     print(f"  ratio        {other['ns'] / own['ns']:7.1f} times as fast")
 
 
-def show_replay(program, kind, argument, name):
-    run = fastest([measure(program, kind, argument) for _ in range(ROUNDS)])
-    each = run["ns"] / run["events"]
-    low, high = (released / each for released in RELEASED_NS)
-    print(f"replay {name}: {run['events']} operations")
-    print(f"  fraglab      {each:7.1f} ns an operation")
-    print(f"  ratio        {low:.1f} to {high:.1f} times as fast as the released allocator")
+def released_ns(driver, script, conf):
+    environment = dict(os.environ, PYTORCH_CUDA_ALLOC_CONF=conf)
+    with open(script, encoding="ascii") as file:
+        words = subprocess.run(
+            [driver, CARD, REPEAT], check=True, stdin=file, env=environment, stdout=subprocess.PIPE, text=True
+        ).stdout.split()
+    return float(words[words.index("ns_per_operation") + 1])
+
+
+def show_replay(program, name, script, version, conf, driver):
+    """One row: both take turns, each the best of what it repeats."""
+    ours, theirs = [], []
+    for _ in range(ROUNDS):
+        run = measure(program, "replay", script, version, conf, REPEAT)
+        ours.append(run["ns"] / run["events"])
+        if driver:
+            theirs.append(released_ns(driver, script, conf))
+    mode = "expandable" if conf else "native"
+    row = f"  {name:9} {mode:10} PyTorch {version:7} fraglab {min(ours):5.1f} ns"
+    if driver:
+        row += f"   released {min(theirs):6.1f} ns   {min(theirs) / min(ours):5.1f} times as fast"
+    print(row, flush=True)
+
+
+def find_driver(version, folder):
+    """The program around a released allocator, or None and why."""
+    if not wheels.has_torch(version):
+        return None, f"no PyTorch {version} in {wheels.CACHE}: ./lab conformance {version} fetches it"
+    try:
+        subprocess.run(["ninja", "-C", folder, "interpose"], check=True, stdout=subprocess.DEVNULL)
+        return subjects.build_driver(version, folder), None
+    except (OSError, AttributeError, subprocess.CalledProcessError) as error:
+        return None, f"the driver of PyTorch {version} does not build here: {error}"
+
+
+def plain_script(source, path):
+    """The requests and frees of a trace, as the released allocator's driver reads them."""
+    with gzip.open(source, "rt", encoding="ascii") as file, open(path, "w", encoding="ascii") as script:
+        script.writelines(line for line in file if line[0] in "af")
+    return path
+
+
+def show_replays(program, folder):
+    churn = os.path.join(folder, "churn.txt")
+    run_tool("make_churn.py", churn, "1000000")
+    scripts = {
+        "lora-gen": plain_script("traces/lora-gen.txt.gz", os.path.join(folder, "lora-gen.txt")),
+        "churn": churn,
+    }
+    print("replay, per allocation or free:")
+    for version in VERSIONS:
+        driver, why = find_driver(version, folder)
+        if why:
+            print(f"  released allocator skipped: {why}")
+        for name, script in scripts.items():
+            for conf in ("", "expandable_segments:True"):
+                show_replay(program, name, script, version, conf, driver)
+
+
+def run_tool(name, *arguments):
+    """Makes a file that is always the same, once."""
+    if not os.path.exists(arguments[0]):
+        tool = os.path.join(os.path.dirname(__file__), name)
+        subprocess.run([sys.executable, tool, *arguments], check=True)
 
 
 def main():
     program, folder = sys.argv[1:3]
     path = sys.argv[3] if len(sys.argv) > 3 else os.path.join(folder, "generated.pickle")
-    if not os.path.exists(path):
-        if len(sys.argv) > 3:
-            sys.exit(f"bench: no file {path}")
-        make = os.path.join(os.path.dirname(__file__), "make_snapshot.py")
-        subprocess.run([sys.executable, make, path, str(EVENTS)], check=True)
+    if len(sys.argv) > 3 and not os.path.exists(path):
+        sys.exit(f"bench: no file {path}")
+    run_tool("make_snapshot.py", path, str(EVENTS))
     show_load(program, path)
-    show_replay(program, "replay", "traces/lora-gen.txt.gz", "lora-gen")
-    show_replay(program, "churn", "1000000", "churn")
+    show_replays(program, folder)
 
 
 if __name__ == "__main__":
