@@ -232,6 +232,8 @@ static fl_status run_stretch(fl_replay *replay, fl_error *error)
     uint64_t stop = replay->event + PROGRESS_STEP;
     if (stop > replay->end_event)
         stop = replay->end_event;
+    if (fl_replay_is_lean(replay) && !replay->plays_record && !replay->options.check_every_op)
+        return fl_replay_lean_stretch(replay, stop, error);
     while (replay->event < stop && !replay->has_ended) {
         fl_status status = fl_replay_event(replay, error);
         if (status != FL_OK)

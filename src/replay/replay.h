@@ -63,8 +63,9 @@ struct fl_replay {
 
 static inline bool fl_replay_is_lean(const fl_replay *replay)
 {
+    const uint32_t needed = FL_CAN_STREAMS | FL_CAN_POOLS | FL_KEEPS_STATS;
     return replay->options.is_lean && replay->options.watch == NULL &&
-           (replay->policy->capabilities & FL_KEEPS_STATS) != 0;
+           (replay->policy->capabilities & needed) == needed;
 }
 
 /* The sink that a policy writes to; counts, and keeps the changes where somebody watches. */
@@ -72,6 +73,10 @@ void fl_replay_take_change(void *user, const fl_change *change);
 
 /* One event of the trace, and the ops inferred before it. */
 fl_status fl_replay_event(fl_replay *replay, fl_error *error);
+
+/* Events up to `stop` of a lean replay under a policy that knows streams and pools: what asks for a
+ * plain request or free skips everything that only the other replays need. */
+fl_status fl_replay_lean_stretch(fl_replay *replay, uint64_t stop, fl_error *error);
 
 /* Ops inferred before the event that comes next, or after the last. */
 fl_status fl_replay_inferred(fl_replay *replay, fl_error *error);

@@ -22,7 +22,7 @@ static uint32_t bins_of_size(uint64_t size)
 static void bins_set_tie(const torch *st, struct torch_block *block)
 {
     const struct torch_segment *segment;
-    switch (st->profile->tie) {
+    switch (st->tie) {
     case FL_TIE_ADDRESS:
         block->tie = block->address;
         break;
@@ -262,9 +262,25 @@ static uint32_t bins_last_of(const torch *st, const struct torch_bins *bins, uin
     return index;
 }
 
+/* The first block of a bin that is not empty. */
+static uint32_t bins_first_of(const torch *st, const struct torch_bins *bins, uint32_t bin)
+{
+    uint32_t head = bins_head(bins, bin);
+    if ((head & BINS_SET_BIT) == 0)
+        return head;
+    fl_ordered_at at = {0, 0};
+    const fl_ordered *set = bins_set_at(st, head);
+    fl_ordered_first(set, &at);
+    return fl_ordered_get(set, at)->value;
+}
+
 uint32_t torch_bins_seek(const torch *st, const struct torch_bins *bins, uint64_t size)
 {
     uint32_t bin = bins_of_size(size);
+    if (bin < BINS_EXACT && size % FL_MIN_BLOCK == 0) { /* everything from this bin on will do */
+        bin = bins_is_empty(bins, bin) ? bins_above(bins, bin) : bin;
+        return bin != FL_NONE ? bins_first_of(st, bins, bin) : FL_NONE;
+    }
     uint32_t index = bins_first_from(st, bins, bin, size, 0);
     return index != FL_NONE ? index : bins_first_from(st, bins, bins_above(bins, bin), 0, 0);
 }

@@ -23,7 +23,7 @@ uint32_t torch_block_new(torch *st, const struct torch_block *like, uint64_t add
     block->address = address;
     block->size = size;
     block->requested = 0;
-    if (st->profile->tie == FL_TIE_BLOCK)
+    if (st->tie == FL_TIE_BLOCK)
         block->tie = st->block_age++;
     block->previous = block->next = FL_NONE;
     block->segment = segment;

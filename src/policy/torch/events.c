@@ -145,7 +145,7 @@ static void events_drop_empty_queue(torch *st, uint32_t stream)
     hash_order_erase(&st->queue_order, events_stream_hash(st, stream), stream);
 }
 
-bool torch_process_events(torch *st)
+bool torch_process_waiting(torch *st)
 {
     if (st->deferred.count > 0 && !events_drain_deferred(st))
         return false;

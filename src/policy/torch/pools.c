@@ -15,7 +15,7 @@ uint64_t torch_pool_hash(const torch *st, uint32_t pool)
     return hash_of_pool(name->first, name->second);
 }
 
-uint32_t torch_pool_for(const torch *st, uint64_t rounded, uint32_t stream)
+uint32_t torch_pool_in_scopes(const torch *st, uint64_t rounded, uint32_t stream)
 {
     bool small = rounded <= FL_SMALL_SIZE;
     size_t count = st->scopes.count;
@@ -32,10 +32,10 @@ uint32_t torch_pool_for(const torch *st, uint64_t rounded, uint32_t stream)
     return small ? 0 : 1;
 }
 
-bool torch_in_capture(const torch *st, uint32_t stream)
+bool torch_scopes_capture(const torch *st, uint32_t stream)
 {
     if (st->profile->scope_is_capture)
-        return st->scopes.count > 0;
+        return true;
     for (size_t i = 0; i < st->scopes.count; i++) {
         const struct torch_scope *scope = &st->scopes.items[i];
         if (scope->is_capture &&

@@ -119,16 +119,20 @@ uint32_t torch_take_free(torch *st, const struct torch_request *request)
     return index;
 }
 
+static bool search_is_no_split(const torch *st, const struct torch_pool *pool)
+{
+    return pool->owner != FL_NONE && st->no_split.items[st->privates.items[pool->owner].name];
+}
+
 bool torch_should_split(const torch *st, const struct torch_block *block,
                         const struct torch_request *request)
 {
-    const struct torch_pool *pool = torch_pool_of(st, block);
-    if (pool->owner != FL_NONE && st->no_split.items[st->privates.items[pool->owner].name])
+    if (st->privates.count > 0 && search_is_no_split(st, torch_pool_of(st, block)))
         return false;
     uint64_t rest = block->size - request->rounded;
     bool as_expandable =
         request->expandable && !(request->from_fallback && st->profile->fallback_splits_plainly);
-    if (pool->is_small || as_expandable)
+    if (torch_is_small(block) || as_expandable)
         return rest >= FL_MIN_BLOCK;
     return request->rounded < st->settings.max_split_bytes && rest > FL_SMALL_SIZE;
 }

@@ -38,6 +38,7 @@ static fl_status torch_open(torch *st, const fl_policy_env *env, fl_error *error
     st->oracle = env->oracle;
     st->names = env->names;
     st->profile = env->profile;
+    st->tie = env->profile->tie;
     st->settings = *env->settings;
     st->total = fl_device_get_info(env->device)->total_bytes;
     st->limit = FL_UNLIMITED;

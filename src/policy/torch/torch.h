@@ -129,6 +129,7 @@ struct fl_policy_state {
     const fl_oracle *oracle;
     const fl_names *names;
     const fl_profile *profile;
+    fl_tie tie; /* the profile's */
     fl_settings settings;
     uint64_t limit;        /* FL_UNLIMITED: none (13) */
     uint64_t total;        /* what the card reports */
@@ -370,7 +371,13 @@ bool torch_is_rejected(const torch *st, const struct torch_request *request);
 
 bool torch_use(torch *st, uint32_t index, uint32_t stream);
 bool torch_insert_events(torch *st, uint32_t index);
-bool torch_process_events(torch *st);
+bool torch_process_waiting(torch *st);
+
+static inline bool torch_process_events(torch *st)
+{
+    return (st->deferred.count == 0 && st->queue_order.count == 0) || torch_process_waiting(st);
+}
+
 /* Waits for every event, or for those of one private pool (9.6). */
 bool torch_sync_events(torch *st, uint32_t owner);
 /* The trace says that this block's free completes now. */
@@ -401,12 +408,26 @@ uint32_t torch_segment_new(torch *st, uint64_t address, uint64_t size, uint64_t 
 
 uint32_t torch_pool_new(torch *st, bool is_small, uint32_t owner);
 /* FL_NONE: the pool of the scope that matches was deleted. */
-uint32_t torch_pool_for(const torch *st, uint64_t rounded, uint32_t stream);
+uint32_t torch_pool_in_scopes(const torch *st, uint64_t rounded, uint32_t stream);
+
+static inline uint32_t torch_pool_for(const torch *st, uint64_t rounded, uint32_t stream)
+{
+    if (st->scopes.count > 0)
+        return torch_pool_in_scopes(st, rounded, stream);
+    return rounded <= FL_SMALL_SIZE ? 0 : 1;
+}
+
 torch_step torch_scope_begin(torch *st, const fl_op *op);
 torch_step torch_scope_end(torch *st, uint32_t pool);
 torch_step torch_pool_release(torch *st, uint32_t pool);
 /* Are events left alone and everything kept, because a graph is being captured? */
-bool torch_in_capture(const torch *st, uint32_t stream);
+bool torch_scopes_capture(const torch *st, uint32_t stream);
+
+static inline bool torch_in_capture(const torch *st, uint32_t stream)
+{
+    return st->scopes.count > 0 && torch_scopes_capture(st, stream);
+}
+
 /* The search in pools marked use-on-oom (12.6). */
 torch_step torch_fallback(torch *st, struct torch_request *request, uint32_t *ret_block);
 uint64_t torch_pool_hash(const torch *st, uint32_t pool);
