@@ -18,6 +18,8 @@ typedef enum fl_decoded {
     FL_DECODED_END,     /* the content ended with the packed bytes */
     FL_DECODED_CUT,     /* the packed bytes ended in the middle */
     FL_DECODED_DAMAGED, /* they are not what they should be */
+    FL_DECODED_NOTHING, /* no content is in them */
+    FL_DECODED_UNKNOWN, /* packed in a way that this build cannot unpack */
     FL_DECODED_NO_MEMORY
 } fl_decoded;
 
@@ -32,6 +34,6 @@ typedef struct fl_codec_ops {
     void (*close)(void *state);
 } fl_codec_ops;
 
-extern const fl_codec_ops fl_codec_gzip, fl_codec_zstd;
+extern const fl_codec_ops fl_codec_gzip, fl_codec_zstd, fl_codec_zip, fl_codec_html;
 
 #endif

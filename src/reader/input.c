@@ -9,7 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const fl_codec_ops *const codecs[] = {&fl_codec_gzip, &fl_codec_zstd};
+static const fl_codec_ops *const codecs[] = {&fl_codec_gzip, &fl_codec_zstd, &fl_codec_zip,
+                                             &fl_codec_html};
 
 static fl_status input_progress(const fl_input *input, fl_error *error)
 {
@@ -162,6 +163,13 @@ static fl_status unpack_judge(fl_input *input, fl_decoded decoded, fl_error *err
         return FL_OK;
     case FL_DECODED_NO_MEMORY:
         return fl_fail(error, FL_ERR_RESOURCE, "out of memory while unpacking %s", input->name);
+    case FL_DECODED_UNKNOWN:
+        return fl_fail(error, FL_ERR_UNAVAILABLE,
+                       "%s:%llu: packed inside the %s data in a way that this build cannot unpack",
+                       input->name, (unsigned long long)packed_at, input->codec->name);
+    case FL_DECODED_NOTHING:
+        return fl_fail(error, FL_ERR_INPUT, "%s:%llu: no snapshot in the %s data", input->name,
+                       (unsigned long long)packed_at, input->codec->name);
     case FL_DECODED_CUT:
         if (input->options->accept_cut) {
             input->is_last = input->was_cut = true;

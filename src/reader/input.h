@@ -1,4 +1,5 @@
-/* Where bytes come from: a file, standard input or memory; gzip and zstd are unpacked on the way.
+/* Where bytes come from: a file, standard input or memory; gzip, zstd, zip and html are unpacked on
+ * the way.
  *
  * The unread bytes at hand lie in one piece from `at` to `end`; a reader takes them by moving `at`
  * and asks for more with fl_input_fill.  Memory stays bounded by FL_INPUT_ROOM, whatever the size

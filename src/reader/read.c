@@ -32,12 +32,10 @@ typedef struct foreign_row {
 } foreign_row;
 
 static const foreign_row foreign_rows[] = {
-    {"PK\x03\x04", NULL, "a zip archive, as torch.save writes"},
     {"{", "traceEvents", "a profiler trace"},
     {"{", "schemaVersion", "a profiler trace"},
     {"{", NULL, "JSON"},
     {"[", NULL, "JSON"},
-    {"<", NULL, "a web page, as the snapshot viewer exports"},
     {"Thread,Time,Action", NULL, "a table as RMM logs"},
 };
 

@@ -471,16 +471,23 @@ static void snapshot_settle(snapshot_reader *reader)
     }
 }
 
+#define PADDING_MOST 3 /* zeros that the viewer's pages have behind a snapshot */
+
 /* Reads on to the end, so that damage and cuts behind the pickle show. */
 static fl_status snapshot_drain(fl_input *input, uint64_t *ret_count, fl_error *error)
 {
     uint64_t start = fl_input_offset(input);
+    bool is_zero = true;
     fl_status status = FL_OK;
     do {
+        for (const uint8_t *at = input->at; is_zero && at < input->end; at++)
+            is_zero = *at == 0;
         input->at = input->end;
         status = fl_input_fill(input, 1, error);
     } while (status == FL_OK && input->at < input->end);
     *ret_count = input->offset_end - start;
+    if (is_zero && *ret_count <= PADDING_MOST)
+        *ret_count = 0;
     return status;
 }
 
