@@ -114,6 +114,7 @@ FL_API fl_frame fl_trace_stack_frame(const fl_trace *trace, uint32_t stack, size
 
 /* What the file states of its world: NULL, UINT64_MAX or `known` false where it does not. */
 FL_API const char *fl_trace_conf(const fl_trace *trace);          /* settings text */
+FL_API bool fl_trace_conf_is_cut_off(const fl_trace *trace);      /* only what events show of it */
 FL_API uint64_t fl_trace_capacity(const fl_trace *trace);         /* a script's cap= */
 FL_API fl_release_range fl_trace_releases(const fl_trace *trace); /* from the keys in it */
 
@@ -122,7 +123,8 @@ FL_API fl_release_range fl_trace_releases(const fl_trace *trace); /* from the ke
 FL_API void fl_trace_set_limit(fl_trace *trace, double fraction, uint64_t total_bytes);
 
 /* The state at the end of the file, by address; blocks of a segment follow each other.  A script
- * has none. */
+ * has none, nor has a file that was cut off before it. */
+FL_API bool fl_trace_has_final_state(const fl_trace *trace, size_t device);
 FL_API const fl_segment_view *fl_trace_final_segments(const fl_trace *trace, size_t device,
                                                       size_t *ret_count);
 FL_API const fl_block_view *fl_trace_final_blocks(const fl_trace *trace, size_t device,

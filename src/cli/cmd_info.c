@@ -138,6 +138,32 @@ static void emit_kinds(fl_emit *emit, const fl_survey *survey)
     fl_emit_object_end(emit);
 }
 
+static fl_emit_value count_if(bool has, uint64_t count)
+{
+    return has ? fl_emit_count(count) : fl_emit_null();
+}
+
+/* null, or in a table nothing in its columns, where the file has none. */
+static void emit_final(fl_emit *emit, const fl_survey *survey)
+{
+    const uint64_t *blocks = survey->block_counts;
+    bool has = survey->has_final_state;
+    if (!has) {
+        fl_emit_for(emit, FL_EMIT_FOR_PROGRAMS);
+        fl_emit_pair(emit, "final", NULL, fl_emit_null());
+        fl_emit_for(emit, FL_EMIT_FOR_TABLES);
+    }
+    fl_emit_object_begin(emit, "final", NULL);
+    fl_emit_pair(emit, "segments", NULL, count_if(has, survey->segment_count));
+    fl_emit_pair(emit, "reserved_bytes", NULL,
+                 has ? fl_emit_bytes(survey->reserved_bytes) : fl_emit_null());
+    fl_emit_pair(emit, "live", NULL, count_if(has, blocks[FL_BLOCK_LIVE]));
+    fl_emit_pair(emit, "pending", NULL, count_if(has, blocks[FL_BLOCK_PENDING]));
+    fl_emit_pair(emit, "free", NULL, count_if(has, blocks[FL_BLOCK_FREE]));
+    fl_emit_object_end(emit);
+    fl_emit_for(emit, FL_EMIT_FOR_PROGRAMS | FL_EMIT_FOR_TABLES);
+}
+
 static void emit_device(fl_session *session, const fl_trace *trace, size_t device,
                         const fl_survey *survey)
 {
@@ -154,13 +180,7 @@ static void emit_device(fl_session *session, const fl_trace *trace, size_t devic
     fl_emit_pair(emit, "has_history", NULL, fl_emit_bool(survey->events > 0));
     fl_emit_pair(emit, "has_stacks", NULL, fl_emit_bool(survey->has_stacks));
     fl_emit_pair(emit, "span_s", NULL, survey->has_times ? fl_emit_real(span) : fl_emit_null());
-    fl_emit_object_begin(emit, "final", NULL);
-    fl_emit_pair(emit, "segments", NULL, fl_emit_count(survey->segment_count));
-    fl_emit_pair(emit, "reserved_bytes", NULL, fl_emit_bytes(survey->reserved_bytes));
-    fl_emit_pair(emit, "live", NULL, fl_emit_count(survey->block_counts[FL_BLOCK_LIVE]));
-    fl_emit_pair(emit, "pending", NULL, fl_emit_count(survey->block_counts[FL_BLOCK_PENDING]));
-    fl_emit_pair(emit, "free", NULL, fl_emit_count(survey->block_counts[FL_BLOCK_FREE]));
-    fl_emit_object_end(emit);
+    emit_final(emit, survey);
     emit_live(session, trace, "peak", &survey->peak);
     emit_live(session, trace, "end", &survey->end);
     fl_emit_object_end(emit);
@@ -222,6 +242,10 @@ static void text_moment(fl_emit *emit, const char *label, const fl_live *live, b
 static void text_final(fl_emit *emit, const fl_survey *survey)
 {
     char text[160], size[24];
+    if (!survey->has_final_state) {
+        fl_emit_pair(emit, "final", "final state", fl_emit_text("not in the file"));
+        return;
+    }
     fl_format_bytes(survey->reserved_bytes, size, sizeof size);
     snprintf(text, sizeof text,
              "%s in %zu segments: %" PRIu64 " blocks live, %" PRIu64 " pending, %" PRIu64 " free",

@@ -125,12 +125,19 @@ static fl_status check_conf(const fl_trace *trace, const fl_setup *setup, fl_err
     return status;
 }
 
-static fl_status take_conf(const fl_options *options, const fl_trace *trace, fl_setup *setup,
+static fl_status take_conf(const fl_session *session, const fl_trace *trace, fl_setup *setup,
                            fl_error *error)
 {
-    setup->conf = options->conf != NULL ? options->conf : fl_trace_conf(trace);
+    const char *typed = session->options.conf;
+    bool is_cut_off = fl_trace_conf_is_cut_off(trace);
+    setup->conf = typed != NULL ? typed : fl_trace_conf(trace);
     if (setup->conf != NULL)
-        setup->conf_from = options->conf != NULL ? FL_FROM_OPTION : FL_FROM_FILE;
+        setup->conf_from = typed != NULL ? FL_FROM_OPTION
+                           : is_cut_off  ? FL_FROM_EVENTS
+                                         : FL_FROM_FILE;
+    if (is_cut_off && typed == NULL)
+        fl_session_hint(session, "taking %s; --conf TEXT sets others",
+                        setup->conf != NULL ? setup->conf : "the default settings");
     return check_conf(trace, setup, error);
 }
 
@@ -143,7 +150,7 @@ fl_status fl_setup_from_trace(fl_session *session, fl_trace *trace, fl_setup *se
     fl_setup_gpu_from_trace(session, trace, setup);
     if (setup->policy->capabilities & FL_CAN_SETTINGS) {
         if ((status = fl_setup_take_releases(session, trace, setup, error)) == FL_OK)
-            status = take_conf(&session->options, trace, setup, error);
+            status = take_conf(session, trace, setup, error);
     } else {
         status = fl_setup_take_recorded(session, trace, setup, error);
     }

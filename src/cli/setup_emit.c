@@ -18,6 +18,7 @@ static const char *origin_word(fl_origin origin)
         [FL_FROM_NOWHERE] = "default",
         [FL_FROM_OPTION] = "option",
         [FL_FROM_FILE] = "file",
+        [FL_FROM_EVENTS] = "recorded_events",
         [FL_FROM_CARD] = "card",
         [FL_FROM_OOM] = "recorded_oom",
         [FL_FROM_REFUSAL] = "recorded_refusal",
@@ -99,14 +100,18 @@ static void text_allocator(fl_emit *emit, const fl_setup *setup)
 
 static void text_conf(fl_emit *emit, const fl_options *options, const fl_setup *setup)
 {
+    static const char *const words[FL_ORIGIN_COUNT] = {
+        [FL_FROM_NOWHERE] = "",
+        [FL_FROM_OPTION] = " (--conf)",
+        [FL_FROM_FILE] = " (the file's own)",
+        [FL_FROM_EVENTS] = " (as its events show; the file is cut off before the settings)",
+    };
     char text[400], fraction[40] = "";
     if (setup->profile == NULL)
         return;
     if (options->fraction >= 0)
         snprintf(fraction, sizeof fraction, ", fraction %g", options->fraction);
-    const char *from = setup->conf == NULL                  ? ""
-                       : setup->conf_from == FL_FROM_OPTION ? " (--conf)"
-                                                            : " (the file's own)";
+    const char *from = words[setup->conf_from];
     snprintf(text, sizeof text, "%s%s%s", fl_conf_words(setup->conf != NULL ? setup->conf : ""),
              from, fraction);
     fl_emit_pair(emit, "settings", "settings", fl_emit_text(text));

@@ -266,6 +266,7 @@ fl_status fl_snapshot_segment(void *user, fl_closing *closing, fl_error *error)
         return field_wrong(expandable, KEY_IS_EXPANDABLE, "true or false", error);
     segment.is_small = type == WORD_SMALL;
     segment.is_expandable = expandable != NULL && expandable->bits != 0;
+    reader->shows_expandable |= segment.is_expandable;
     if (segment.pool == FL_NONE)
         segment.pool = 0;
     status = segment_check(reader, &segment, error);
@@ -379,6 +380,8 @@ fl_status fl_snapshot_entry(void *user, fl_closing *closing, fl_error *error)
     reader->entry_count++;
     reader->entry_keys |= record->has;
     reader->has_annotate |= word == WORD_ANNOTATE;
+    reader->shows_expandable |=
+        action.kind == FL_EVENT_SEGMENT_MAP || action.kind == FL_EVENT_SEGMENT_UNMAP;
     return status;
 }
 
@@ -473,6 +476,27 @@ static void snapshot_settle(snapshot_reader *reader)
 
 #define PADDING_MOST 3 /* zeros that the viewer's pages have behind a snapshot */
 
+/* Settings come behind the events.  Only one that matters to every request shows in the events. */
+static fl_status snapshot_infer_settings(snapshot_reader *reader, const char *name, fl_error *error)
+{
+    static const char expandable[] = "expandable_segments:True";
+    fl_trace *trace = reader->trace;
+    trace->is_conf_cut_off = true;
+    if (!reader->shows_expandable)
+        return fl_trace_warn(trace, error,
+                             "%s: the settings lie behind the cut and are not known; nothing "
+                             "shows expandable segments",
+                             name);
+    fl_status status =
+        fl_trace_intern_text(trace, expandable, sizeof expandable - 1, &trace->conf, error);
+    if (status != FL_OK)
+        return status;
+    return fl_trace_warn(trace, error,
+                         "%s: the settings lie behind the cut; the events show %s, others are "
+                         "not known",
+                         name, expandable);
+}
+
 /* Reads on to the end, so that damage and cuts behind the pickle show. */
 static fl_status snapshot_drain(fl_input *input, uint64_t *ret_count, fl_error *error)
 {
@@ -499,11 +523,15 @@ static fl_status snapshot_finish(snapshot_reader *reader, fl_input *input, bool 
     fl_status status = fl_snapshot_judge_release(reader, error);
     if (status != FL_OK)
         return status;
-    if (is_cut)
-        return fl_trace_warn(trace, error,
-                             "%s:%llu: the file is cut off; %llu events lie before the cut",
-                             input->name, (unsigned long long)input->offset_end,
-                             (unsigned long long)reader->entry_count);
+    if (is_cut) {
+        status = fl_trace_warn(trace, error,
+                               "%s:%llu: the file is cut off; %llu events lie before the cut",
+                               input->name, (unsigned long long)input->offset_end,
+                               (unsigned long long)reader->entry_count);
+        return status == FL_OK && !reader->has_settings
+                   ? snapshot_infer_settings(reader, input->name, error)
+                   : status;
+    }
     uint64_t behind;
     status = snapshot_drain(input, &behind, error);
     if (status == FL_OK && behind > 0)

@@ -107,7 +107,7 @@ typedef struct snapshot_reader {
 
     uint64_t top_keys, settings_keys, entry_keys, segment_keys, block_keys; /* bits of keys seen */
     bool is_list; /* a bare list of segments */
-    bool has_settings, has_annotate;
+    bool has_settings, has_annotate, shows_expandable;
 } snapshot_reader;
 
 extern const char *const fl_snapshot_words[WORD_END];

@@ -107,6 +107,11 @@ const char *fl_trace_conf(const fl_trace *trace)
     return trace->conf != FL_NONE ? trace->texts.items[trace->conf] : NULL;
 }
 
+bool fl_trace_conf_is_cut_off(const fl_trace *trace)
+{
+    return trace->is_conf_cut_off;
+}
+
 uint64_t fl_trace_capacity(const fl_trace *trace)
 {
     return trace->capacity_bytes;
@@ -121,6 +126,11 @@ void fl_trace_set_limit(fl_trace *trace, double fraction, uint64_t total_bytes)
 fl_release_range fl_trace_releases(const fl_trace *trace)
 {
     return trace->releases;
+}
+
+bool fl_trace_has_final_state(const fl_trace *trace, size_t device)
+{
+    return trace->devices.items[device].has_final_state;
 }
 
 const fl_segment_view *fl_trace_final_segments(const fl_trace *trace, size_t device,
