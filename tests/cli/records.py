@@ -77,7 +77,7 @@ INFO = {
             "has_history": BOOL,
             "has_stacks": BOOL,
             "span_s": Maybe((int, float)),
-            "final": {key: COUNT for key in ("segments", "reserved_bytes", "live", "pending", "free")},
+            "final": Maybe({key: COUNT for key in ("segments", "reserved_bytes", "live", "pending", "free")}),
             "peak": LIVE,
             "end": LIVE,
         }
