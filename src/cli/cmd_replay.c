@@ -109,19 +109,57 @@ static void text_message(fl_emit *emit, const struct result *result)
     fl_emit_words(emit, FL_EMIT_PLAIN, text);
 }
 
-static void text_verdict(fl_emit *emit, const fl_replay_summary *summary)
+/* Does the record end where the recorded process was refused?  What it would have asked for next
+ * is not in the file, so that everything was served is no promise. */
+static bool ends_at_failure(const struct result *result)
 {
+    const fl_trace *trace = result->trace;
+    size_t device = result->setup->trace_device;
+    uint64_t count = fl_trace_event_count(trace, device), end = result->setup->end_event;
+    fl_event event = {.kind = FL_EVENT_OTHER};
+    for (uint64_t i = end == 0 || end == count ? count : 0;
+         i > 0 && event.kind >= FL_EVENT_OUTCOMES; i--)
+        fl_trace_event(trace, device, i - 1, &event);
+    return event.kind == FL_OP_ALLOC && (event.flags & FL_EVENT_OOM) != 0;
+}
+
+/* The card may have had plenty: then it was the limit of a memory fraction that refused. */
+static void text_room(fl_emit *emit, const fl_refusal *refusal)
+{
+    char card[24], cache[24], limit[24], left[24];
+    fl_format_bytes(refusal->device_free_bytes, card, sizeof card);
+    fl_format_bytes(refusal->cached_free_bytes, cache, sizeof cache);
+    uint64_t limit_left = refusal->limit_bytes > refusal->reserved_bytes
+                              ? refusal->limit_bytes - refusal->reserved_bytes
+                              : 0;
+    if (refusal->limit_bytes == FL_UNLIMITED || limit_left >= refusal->device_free_bytes) {
+        fl_emit_line(emit, FL_EMIT_PLAIN,
+                     "at that moment %s were free in the cache and %s on the card", cache, card);
+        return;
+    }
+    fl_format_bytes(refusal->limit_bytes, limit, sizeof limit);
+    fl_format_bytes(limit_left, left, sizeof left);
+    fl_emit_line(emit, FL_EMIT_PLAIN,
+                 "at that moment %s were free in the cache and %s on the card, of which the memory "
+                 "fraction's limit of %s left %s",
+                 cache, card, limit, left);
+}
+
+static void text_verdict(fl_emit *emit, const struct result *result)
+{
+    const fl_replay_summary *summary = &result->summary;
     if (!summary->has_oom) {
-        fl_emit_line(emit, FL_EMIT_GOOD, "every request was served");
+        fl_emit_line(emit, FL_EMIT_GOOD,
+                     ends_at_failure(result)
+                         ? "every recorded request was served (the record ends at the failure)"
+                         : "every request was served");
         return;
     }
     const fl_refusal *refusal = &summary->oom.refusal;
-    char event[27], count[27], asked[24], card[24], cache[24];
+    char event[27], count[27], asked[24];
     fl_format_count(summary->oom.event, event, sizeof event);
     fl_format_count(summary->ooms, count, sizeof count);
     fl_format_bytes(refusal->requested_bytes, asked, sizeof asked);
-    fl_format_bytes(refusal->device_free_bytes, card, sizeof card);
-    fl_format_bytes(refusal->cached_free_bytes, cache, sizeof cache);
     if (summary->ooms > 1)
         fl_emit_line(emit, FL_EMIT_BAD, "%s requests were refused, the first at event %s: %s asked",
                      count, event, asked);
@@ -131,8 +169,7 @@ static void text_verdict(fl_emit *emit, const fl_replay_summary *summary)
     else
         fl_emit_line(emit, FL_EMIT_BAD, "out of memory at event %s: %s asked", event, asked);
     if (summary->oom.has_refusal)
-        fl_emit_line(emit, FL_EMIT_PLAIN,
-                     "at that moment %s were free in the cache and %s on the card", cache, card);
+        text_room(emit, refusal);
 }
 
 static void text_totals(fl_emit *emit, const fl_replay_summary *summary)
@@ -164,6 +201,7 @@ static void text_totals(fl_emit *emit, const fl_replay_summary *summary)
 static void text_counts(fl_emit *emit, const fl_replay_summary *summary)
 {
     char text[160], made[27], refused[27], freed[27], retried[27];
+    char driver_malloc[27], driver_free[27], map[27], unmap[27];
     fl_format_count(summary->allocs, made, sizeof made);
     fl_format_count(summary->ooms, refused, sizeof refused);
     fl_format_count(summary->frees, freed, sizeof freed);
@@ -172,10 +210,12 @@ static void text_counts(fl_emit *emit, const fl_replay_summary *summary)
     if (summary->has_stats)
         snprintf(text + length, sizeof text - (size_t)length, ", %s retried", retried);
     fl_emit_pair(emit, "requests", "requests", fl_emit_text(text));
-    snprintf(text, sizeof text,
-             "%" PRIu64 " cudaMalloc, %" PRIu64 " cudaFree, %" PRIu64 " map, %" PRIu64 " unmap",
-             summary->driver_malloc, summary->driver_free, summary->driver_map,
-             summary->driver_unmap);
+    fl_format_count(summary->driver_malloc, driver_malloc, sizeof driver_malloc);
+    fl_format_count(summary->driver_free, driver_free, sizeof driver_free);
+    fl_format_count(summary->driver_map, map, sizeof map);
+    fl_format_count(summary->driver_unmap, unmap, sizeof unmap);
+    snprintf(text, sizeof text, "%s cudaMalloc, %s cudaFree, %s map, %s unmap", driver_malloc,
+             driver_free, map, unmap);
     fl_emit_pair(emit, "driver", "driver", fl_emit_text(text));
 }
 
@@ -205,7 +245,7 @@ static void emit_result(fl_session *session, const struct result *result)
     emit_processes(session);
     fl_envelope_end(session);
     fl_emit_for(emit, FL_EMIT_FOR_PEOPLE);
-    text_verdict(emit, &result->summary);
+    text_verdict(emit, result);
     fl_emit_line(emit, FL_EMIT_PLAIN, "%s", "");
     text_totals(emit, &result->summary);
     fl_emit_line(emit, FL_EMIT_PLAIN, "%s", "");
