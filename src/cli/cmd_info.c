@@ -16,18 +16,6 @@ static const char *const format_words[FL_FORMAT_COUNT] = {
     [FL_FORMAT_SNAPSHOT] = "snapshot",
 };
 
-static void describe_releases(const fl_trace *trace, char *buffer, size_t size)
-{
-    fl_release_range marks = fl_trace_releases(trace);
-    if (!marks.known)
-        snprintf(buffer, size, "not told");
-    else if (marks.first_major == marks.last_major && marks.first_minor == marks.last_minor)
-        snprintf(buffer, size, "%u.%u", marks.first_major, marks.first_minor);
-    else
-        snprintf(buffer, size, "%u.%u to %u.%u", marks.first_major, marks.first_minor,
-                 marks.last_major, marks.last_minor);
-}
-
 static void emit_releases(fl_emit *emit, const fl_trace *trace)
 {
     fl_release_range marks = fl_trace_releases(trace);
@@ -293,7 +281,7 @@ static void emit_file(fl_session *session, const fl_trace *trace)
     uint64_t capacity = fl_trace_capacity(trace);
     const char *conf = fl_trace_conf(trace), *format = format_words[fl_trace_format(trace)];
     char releases[40];
-    describe_releases(trace, releases, sizeof releases);
+    fl_setup_marks_words(trace, releases, sizeof releases);
     fl_emit_for(emit, FL_EMIT_FOR_PEOPLE);
     fl_emit_pair(emit, "file", "file", fl_emit_text(fl_trace_path(trace)));
     fl_emit_pair(emit, "format", "format", fl_emit_text(format));

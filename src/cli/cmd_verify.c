@@ -63,19 +63,14 @@ static fl_status find_candidates(fl_session *session, const fl_trace *trace,
     ret_candidates->count = 1;
     if (session->options.torch != NULL)
         return fl_setup_torch(session, &ret_candidates->items[0], error);
-    fl_release_range marks = fl_trace_releases(trace);
-    if (!marks.known) {
+    if (!fl_trace_releases(trace).known) {
         ret_candidates->items[0] = fl_profile_newest();
         fl_session_warn(session, "%s does not tell its PyTorch release, trying %s",
                         fl_trace_path(trace), fl_profile_release(ret_candidates->items[0]));
         return FL_OK;
     }
     fl_setup_marked_releases(trace, ret_candidates->items, RELEASES_MOST, &ret_candidates->count);
-    if (ret_candidates->count == 0)
-        return fl_fail(error, FL_ERR_UNAVAILABLE,
-                       "%s: written by PyTorch %u.%u, which is not known", fl_trace_path(trace),
-                       marks.last_major, marks.last_minor);
-    return FL_OK;
+    return ret_candidates->count > 0 ? FL_OK : fl_setup_fail_marks(trace, error);
 }
 
 /* One failure of several becomes the one that is told. */

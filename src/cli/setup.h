@@ -74,6 +74,12 @@ const char *fl_conf_words(const char *conf);
 /* The release that --torch, which must be given, names.  Warns where a patch level is not known. */
 fl_status fl_setup_torch(fl_session *session, const fl_profile **ret_profile, fl_error *error);
 
+/* Those in words: `2.9`, `2.10 to 2.12`, or `not told`. */
+void fl_setup_marks_words(const fl_trace *trace, char *buffer, size_t size);
+
+/* FL_ERR_UNAVAILABLE: this build has none of them. */
+fl_status fl_setup_fail_marks(const fl_trace *trace, fl_error *error);
+
 /* The releases that the file's marks allow, oldest first: at most `most`, which a caller has room
  * for. */
 void fl_setup_marked_releases(const fl_trace *trace, const fl_profile **ret_profiles, size_t most,

@@ -37,6 +37,17 @@ static void hint_at_cards(const fl_session *session, const char *text, uint64_t 
                     size, cards);
 }
 
+/* `80` is 80 bytes, and surely meant as GiB. */
+static void warn_of_small(fl_session *session, const char *text, uint64_t bytes)
+{
+    bool has_unit = strspn(text, "0123456789.") < strlen(text);
+    if (bytes >= UINT64_C(1) << 20)
+        return;
+    fl_session_warn(session, "--gpu %s is a card of %" PRIu64 " bytes", text, bytes);
+    if (!has_unit)
+        fl_session_hint(session, "did you mean '%sGiB'?", text);
+}
+
 static fl_status fail_unknown(const char *text, fl_error *error)
 {
     const char *names[GPUS_MOST + 1] = {NULL};
@@ -87,6 +98,7 @@ fl_status fl_setup_gpu_from_options(fl_session *session, fl_setup *setup, fl_err
     setup->gpu_from = FL_FROM_OPTION;
     setup->capacity_bytes = bytes;
     hint_at_cards(session, options->gpu, bytes);
+    warn_of_small(session, options->gpu, bytes);
     return FL_OK;
 }
 

@@ -38,11 +38,24 @@ void fl_setup_marked_releases(const fl_trace *trace, const fl_profile **ret_prof
     }
 }
 
-static fl_status fail_unknown_marks(const fl_trace *trace, fl_error *error)
+void fl_setup_marks_words(const fl_trace *trace, char *buffer, size_t size)
 {
     fl_release_range marks = fl_trace_releases(trace);
-    return fl_fail(error, FL_ERR_UNAVAILABLE, "%s: written by PyTorch %u.%u, which is not known",
-                   fl_trace_path(trace), marks.last_major, marks.last_minor);
+    if (!marks.known)
+        snprintf(buffer, size, "not told");
+    else if (marks.first_major == marks.last_major && marks.first_minor == marks.last_minor)
+        snprintf(buffer, size, "%u.%u", marks.first_major, marks.first_minor);
+    else
+        snprintf(buffer, size, "%u.%u to %u.%u", marks.first_major, marks.first_minor,
+                 marks.last_major, marks.last_minor);
+}
+
+fl_status fl_setup_fail_marks(const fl_trace *trace, fl_error *error)
+{
+    char releases[64];
+    fl_setup_marks_words(trace, releases, sizeof releases);
+    return fl_fail(error, FL_ERR_UNAVAILABLE, "%s: written by PyTorch %s, which is not known",
+                   fl_trace_path(trace), releases);
 }
 
 struct choice {
@@ -165,7 +178,7 @@ static fl_status choose_marked(fl_session *session, fl_trace *trace, fl_setup *s
     struct choice choice = {0};
     fl_setup_marked_releases(trace, choice.marked, RELEASES_MOST, &choice.count);
     if (choice.count == 0)
-        return fail_unknown_marks(trace, error);
+        return fl_setup_fail_marks(trace, error);
     *ret_profile = choice.marked[choice.count - 1];
     bool is_open = choice.count > 1 || has_fraction ||
                    (setup->gpu_from == FL_FROM_NOWHERE && shows_release(trace, device));
