@@ -1,8 +1,7 @@
 /* Rows to getopt_long, and its complaints to sentences. */
 #include "cli/option.h"
 
-#include "cli/suggest.h"
-
+#include <fraglab/suggest.h>
 #include <fraglab/units.h>
 
 #include <getopt.h>

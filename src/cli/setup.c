@@ -1,7 +1,6 @@
 #include "cli/setup.h"
 
-#include "cli/suggest.h"
-
+#include <fraglab/suggest.h>
 #include <fraglab/units.h>
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* How much device memory a replay gets. */
 #include "cli/setup.h"
-#include "cli/suggest.h"
 
+#include <fraglab/suggest.h>
 #include <fraglab/units.h>
 
 #include <inttypes.h>

@@ -87,16 +87,29 @@ static const fl_key keys[] = {
 };
 /* clang-format on */
 
-const fl_key *fl_key_find(const fl_profile *profile, const fl_token *name)
+_Static_assert(sizeof keys / sizeof *keys <= FL_KEYS_MOST, "room for the name of every row");
+
+static bool key_is_read(const fl_key *key, const fl_profile *profile)
 {
     unsigned release = FL_RELEASE(profile->major, profile->minor);
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        const fl_key *key = &keys[i];
-        if (release >= key->first && (key->last == 0 || release <= key->last) &&
-            fl_token_is(name, key->name))
-            return key;
-    }
+    return release >= key->first && (key->last == 0 || release <= key->last);
+}
+
+const fl_key *fl_key_find(const fl_profile *profile, const fl_token *name)
+{
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (key_is_read(&keys[i], profile) && fl_token_is(name, keys[i].name))
+            return &keys[i];
     return NULL;
+}
+
+void fl_key_names(const fl_profile *profile, const char *ret_names[FL_KEYS_MOST + 1])
+{
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (key_is_read(&keys[i], profile))
+            ret_names[count++] = keys[i].name;
+    ret_names[count] = NULL;
 }
 
 unsigned fl_key_first(const fl_token *name)

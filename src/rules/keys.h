@@ -46,6 +46,10 @@ typedef struct fl_key {
 /* The row of that name which this release reads; NULL where it knows none. */
 const fl_key *fl_key_find(const fl_profile *profile, const fl_token *name);
 
+/* The names of the keys that this release reads, ending with NULL. */
+#define FL_KEYS_MOST 64
+void fl_key_names(const fl_profile *profile, const char *ret_names[FL_KEYS_MOST + 1]);
+
 /* The first release that reads a key of that name, as FL_RELEASE; 0 where none does. */
 unsigned fl_key_first(const fl_token *name);
 

@@ -8,6 +8,8 @@
 #include "rules/keys.h"
 #include "rules/sizes.h"
 
+#include <fraglab/suggest.h>
+
 #include <math.h>
 #include <string.h>
 
@@ -74,12 +76,32 @@ static fl_status parse_refuse(parse *p, const char *text)
     return fl_fail(p->error, FL_ERR_USAGE, "%s", text);
 }
 
+/* What was meant by a name that is not known: `expandable_segment`, `expandable_segments=True`. */
+static void parse_hint_at_name(parse *p)
+{
+    const char *names[FL_KEYS_MOST + 1];
+    char typed[FL_TOKEN_QUOTE];
+    fl_key_names(p->profile, names);
+    fl_token_quote(&p->item, typed);
+    char *equals = strchr(typed, '=');
+    if (equals == NULL) {
+        fl_suggest(names, typed, "", p->error);
+        return;
+    }
+    *equals = '\0';
+    const char *nearest = fl_nearest(names, typed);
+    if (nearest != NULL)
+        fl_hint(p->error, "did you mean '%s:%s'?", nearest, equals + 1);
+}
+
 /* The new parser does not say where it was when the tokens ran out. */
 static fl_status parse_refuse_end(parse *p, const char *assertion)
 {
     char item[FL_TOKEN_QUOTE];
     fl_token_quote(&p->item, item);
     fl_fail(p->error, FL_ERR_USAGE, "internal assertion: %s", assertion);
+    if (fl_key_find(p->profile, &p->item) == NULL)
+        parse_hint_at_name(p);
     fl_hint(p->error, "the text ends before the value of '%s' does", item);
     return FL_ERR_USAGE;
 }
@@ -203,7 +225,7 @@ static fl_status read_flag(parse *p, const fl_key *key)
                 "Expected 'True' or 'False' at index %zu in ConfigTokenizer but got '%s'",
                 token.index, value);
     if (fl_token_is(&token, "true") || fl_token_is(&token, "false"))
-        fl_hint(p->error, "write it with a capital: %s", *value == 't' ? "True" : "False");
+        fl_hint(p->error, "did you mean '%s:%s'?", key->name, *value == 't' ? "True" : "False");
     return FL_ERR_USAGE;
 }
 
@@ -410,6 +432,8 @@ static fl_status parse_refuse_name(parse *p)
     unsigned first = fl_key_first(&p->item);
     if (first != 0)
         fl_hint(p->error, "PyTorch %u.%u is the first to know it", first / 1000, first % 1000);
+    else
+        parse_hint_at_name(p);
     return FL_ERR_USAGE;
 }
 

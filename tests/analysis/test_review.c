@@ -163,9 +163,9 @@ static void a_capital_is_missed_where_it_is_missing(void **state)
     fl_review review;
     fl_review_text(release("2.9.1"), "expandable_segments:true", &review);
     assert_int_equal(review.verdict, FL_REVIEW_REFUSED);
-    assert_string_equal(review.refusal.hint, "write it with a capital: True");
+    assert_string_equal(review.refusal.hint, "did you mean 'expandable_segments:True'?");
     fl_review_text(release("2.12.0"), "throw_on_cudamalloc_oom:false", &review);
-    assert_string_equal(review.refusal.hint, "write it with a capital: False");
+    assert_string_equal(review.refusal.hint, "did you mean 'throw_on_cudamalloc_oom:False'?");
 }
 
 /* PYTORCH_ALLOC_CONF is number 2. */

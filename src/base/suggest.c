@@ -1,7 +1,8 @@
 /* Edit distance that knows exchanged neighbours (optimal string alignment), over short words. */
-#include "cli/suggest.h"
+#include <fraglab/suggest.h>
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #define WORD_MOST 40
@@ -68,10 +69,33 @@ const char *fl_nearest(const char *const *words, const char *typed)
     return nearest;
 }
 
+/* "'A100-40GB' or 'A100-80GB'": the words that begin as typed, as far as there is room. */
+static size_t list_beginnings(const char *const *words, const char *typed, const char *lead,
+                              char *buffer, size_t size)
+{
+    size_t count = 0, used = 0, length = strlen(typed);
+    for (size_t i = 0; length > 0 && words[i] != NULL; i++) {
+        if (strlen(words[i]) < length || !begins_with(words[i], typed, length))
+            continue;
+        int written = snprintf(buffer + used, size - used, "%s'%s%s'", count > 0 ? " or " : "",
+                               lead, words[i]);
+        if (written < 0 || (size_t)written >= size - used) {
+            buffer[used] = '\0';
+            break;
+        }
+        used += (size_t)written;
+        count++;
+    }
+    return count;
+}
+
 fl_status fl_suggest(const char *const *words, const char *typed, const char *lead, fl_error *error)
 {
+    char several[200];
     const char *nearest = fl_nearest(words, typed);
-    if (nearest != NULL)
+    if (list_beginnings(words, typed, lead, several, sizeof several) > 1)
+        fl_hint(error, "did you mean %s?", several);
+    else if (nearest != NULL)
         fl_hint(error, "did you mean '%s%s'?", lead, nearest);
     return error != NULL ? error->status : FL_ERR_USAGE;
 }
