@@ -102,7 +102,24 @@ static fl_status check_start(const fl_host *host, const fl_trace *trace, const f
             "%s: %" PRIu64 " allocations are live before event %" PRIu64
             ", and this build cannot start with live blocks",
             fl_trace_path(trace), live, setup->first_event);
-    return fl_hint(error, "--range 0:B");
+    return fl_hint(error, "--range 0:%" PRIu64 " starts with none", setup->end_event);
+}
+
+static fl_status check_ends(const fl_trace *trace, size_t device, uint64_t first, uint64_t end,
+                            fl_error *error)
+{
+    uint64_t count = fl_trace_event_count(trace, device);
+    if (first < end && end <= count)
+        return FL_OK;
+    if (first < count && first >= end)
+        return fl_fail(error, FL_ERR_USAGE, "%s: range %" PRIu64 ":%" PRIu64 " %s",
+                       fl_trace_path(trace), first, end,
+                       first == end ? "holds no event" : "ends before it begins");
+    fl_fail(error, FL_ERR_USAGE,
+            "%s: range %" PRIu64 ":%" PRIu64 " does not lie within the %" PRIu64
+            " events of device %zu",
+            fl_trace_path(trace), first, end, count, device);
+    return fl_hint(error, "--range %" PRIu64 ": goes to the end", first < count ? first : 0);
 }
 
 fl_status fl_setup_range_from_trace(const fl_session *session, const fl_trace *trace,
@@ -117,11 +134,9 @@ fl_status fl_setup_range_from_trace(const fl_session *session, const fl_trace *t
         status = resolve_end(trace, device, &setup->range[1], count, &end, error);
     if (status != FL_OK)
         return status;
-    if (first >= end || end > count)
-        return fl_fail(error, FL_ERR_USAGE,
-                       "%s: range %" PRIu64 ":%" PRIu64 " does not lie within the %" PRIu64
-                       " events of device %zu",
-                       fl_trace_path(trace), first, end, count, device);
+    status = check_ends(trace, device, first, end, error);
+    if (status != FL_OK)
+        return status;
     setup->first_event = first;
     setup->end_event = end;
     return check_start(&session->host, trace, setup, error);
