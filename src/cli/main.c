@@ -1,9 +1,11 @@
 /* fraglab COMMAND [options] [FILE]: finds the command and runs it. */
 #include "cli/session.h"
-#include "cli/suggest.h"
+
+#include <fraglab/suggest.h>
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define COMMANDS_MOST 40
@@ -35,13 +37,41 @@ static int complain(fl_error *error)
     return (int)error->status;
 }
 
-static int run_unknown(const char *word)
+static const fl_command *find_command(const char *word)
 {
+    const fl_command *command;
+    for (size_t i = 0; (command = fl_command_at(i)) != NULL; i++) {
+        if (strcmp(command->name, word) == 0)
+            return command;
+    }
+    return NULL;
+}
+
+/* What people type who have not read --help: a file, or an option of a command. */
+static void hint_at_order(int argc, char **argv, fl_error *error)
+{
+    struct stat file;
+    if (*argv[1] != '-') {
+        if (stat(argv[1], &file) == 0 && S_ISREG(file.st_mode))
+            fl_hint(error, "fraglab replay %s", argv[1]);
+        return;
+    }
+    for (int i = 2; i < argc; i++) {
+        const fl_command *command = find_command(argv[i]);
+        if (command != NULL)
+            fl_hint(error, "options come after the command: fraglab %s", command->synopsis);
+    }
+}
+
+static int run_unknown(int argc, char **argv)
+{
+    const char *word = argv[1];
     const char *names[COMMANDS_MOST + 1] = {NULL};
     for (size_t i = 0; i < COMMANDS_MOST && fl_command_at(i) != NULL; i++)
         names[i] = fl_command_at(i)->name;
     fl_error error = {0};
     fl_fail(&error, FL_ERR_USAGE, "unknown %s '%s'", *word == '-' ? "option" : "command", word);
+    hint_at_order(argc, argv, &error);
     fl_suggest(names, word, "", &error);
     fl_hint(&error, "fraglab --help");
     return complain(&error);
@@ -69,6 +99,19 @@ static void fill_standard_streams(void)
     }
 }
 
+/* `help`, and `help COMMAND`. */
+static int run_help(int argc, char **argv)
+{
+    char option[] = "--help";
+    if (argc < 3)
+        return print_to_stdout(false);
+    const fl_command *command = find_command(argv[2]);
+    if (command == NULL)
+        return run_unknown(argc - 1, argv + 1);
+    char *words[] = {argv[2], option, NULL};
+    return fl_session_run(command, 2, words);
+}
+
 int main(int argc, char **argv)
 {
     fill_standard_streams();
@@ -81,10 +124,8 @@ int main(int argc, char **argv)
         return print_to_stdout(false);
     if (strcmp(word, "--version") == 0)
         return print_to_stdout(true);
-    const fl_command *command;
-    for (size_t i = 0; (command = fl_command_at(i)) != NULL; i++) {
-        if (strcmp(command->name, word) == 0)
-            return fl_session_run(command, argc - 1, argv + 1);
-    }
-    return run_unknown(word);
+    const fl_command *command = find_command(word);
+    if (command != NULL)
+        return fl_session_run(command, argc - 1, argv + 1);
+    return strcmp(word, "help") == 0 ? run_help(argc, argv) : run_unknown(argc, argv);
 }
