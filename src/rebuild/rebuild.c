@@ -432,15 +432,20 @@ fl_status fl_rebuild(fl_trace *trace, size_t device, const fl_profile *profile, 
                        fl_trace_path(trace), device);
     if (fl_trace_format(trace) == FL_FORMAT_SCRIPT)
         return FL_OK;
-    if (!fl_trace_is_complete(trace, device))
-        return fl_fail(error, FL_ERR_UNAVAILABLE,
-                       "%s: the window is cut: device %zu had memory before its first event",
-                       fl_trace_path(trace), device);
-    if (has_private_pools(trace, device))
-        return fl_fail(error, FL_ERR_UNAVAILABLE,
-                       "%s: device %zu has private pools, and a snapshot does not say which "
-                       "requests went there",
-                       fl_trace_path(trace), device);
+    if (!fl_trace_is_complete(trace, device)) {
+        fl_fail(error, FL_ERR_UNAVAILABLE,
+                "%s: the window is cut: device %zu had memory before its first event",
+                fl_trace_path(trace), device);
+        return fl_hint(error, "record from the start of the program and leave max_entries unset; "
+                              "`fraglab info` shows what is there");
+    }
+    if (has_private_pools(trace, device)) {
+        fl_fail(error, FL_ERR_UNAVAILABLE,
+                "%s: device %zu has private pools, and a snapshot does not say which requests "
+                "went there",
+                fl_trace_path(trace), device);
+        return fl_hint(error, "`fraglab info` shows what is there");
+    }
     mark_frees(trace, device);
     fl_trace_drop_insertions(trace, device, 0);
     struct rebuild rebuild = {

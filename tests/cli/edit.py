@@ -69,6 +69,11 @@ def refused_settings(snapshot):
     snapshot["allocator_settings"]["PYTORCH_CUDA_ALLOC_CONF"] = "max_split_size_mb:1"
 
 
+def private_pools(snapshot):
+    """A segment of the final state belongs to a CUDA graph."""
+    snapshot["segments"][0]["segment_pool_id"] = (1, 0)
+
+
 def control_characters(snapshot):
     """A stack that would clear the terminal."""
     for entry in snapshot["device_traces"][0]:
