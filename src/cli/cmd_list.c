@@ -1,11 +1,11 @@
 /* list WHAT: what this build has, each kind as one table. */
 #include "cli/envelope.h"
 #include "cli/gpus.h"
-#include "cli/suggest.h"
 
 #include <fraglab/device.h>
 #include <fraglab/policy.h>
 #include <fraglab/read.h>
+#include <fraglab/suggest.h>
 
 #include <string.h>
 
@@ -95,7 +95,7 @@ static const fl_emit_column gpu_columns[] = {
     {"name", "name", FL_EMIT_TEXT},
     {"sold_as_gb", "sold as GB", FL_EMIT_COUNT},
     {"total_bytes", "total in bytes", FL_EMIT_COUNT},
-    {"known_to_bytes", "known to", FL_EMIT_BYTES},
+    {"known_to_bytes", "uncertain by", FL_EMIT_BYTES},
     {"context_bytes", "less context", FL_EMIT_BYTES},
     {"left", "left", FL_EMIT_BYTES}, /* for people */
 };
@@ -181,7 +181,7 @@ static const fl_option_group *const groups[] = {&fl_options_common, NULL};
 
 const fl_command fl_command_list = {
     .name = "list",
-    .summary = "what this build has: policies, devices, formats, releases, gpus",
+    .summary = "what there is: policies, devices, formats, releases, gpus, commands",
     .synopsis = "list [options] WHAT",
     .help = "Shows one kind of thing that this build has.  WHAT is one of\n"
             "  policies   allocators, with their parameters\n"

@@ -43,7 +43,7 @@ static const fl_option input_rows[] = {
     {"trace-device", 0, FL_OPTION_COUNT, SETS(trace_device), "N", text, NULL}
 #define JOBS_ROW                                                                                   \
     {"jobs", 0, FL_OPTION_POSITIVE, SETS(jobs), "N",                                                  \
-     "worker threads where there is work to share (all cores)", NULL}
+     "worker threads where there is work to share (all cores); this command has none", NULL}
 
 static const fl_option allocator_rows[] = {
     {"torch", 0, FL_OPTION_TEXT, SETS(torch), "VERSION",
@@ -51,7 +51,7 @@ static const fl_option allocator_rows[] = {
     {"conf", 0, FL_OPTION_TEXT, SETS(conf), "TEXT",
      "settings as in PYTORCH_CUDA_ALLOC_CONF (the file's own, else none)", NULL},
     {"gpu", 0, FL_OPTION_TEXT, SETS(gpu), "SIZE",
-     "device memory that this process can get: 24GiB, 80GB, bytes, or a name from "
+     "device memory that this process can get: 24GiB or 24G, 80GB (decimal), bytes, or a name from "
      "`fraglab list gpus` (what the file tells, else no limit)", NULL},
     {"context", 0, FL_OPTION_SIZE, SETS(context_bytes), "SIZE",
      "with a named card: what the process uses of it beside the allocator; the default stands in "
@@ -62,11 +62,13 @@ static const fl_option allocator_rows[] = {
      "another allocator than PyTorch's; see `fraglab list policies`", NULL},
     TRACE_DEVICE_ROW("which device's events (the only one with events, else the one with most)"),
     {"backing", 0, FL_OPTION_TEXT, SETS(backing), "sim|cuda[:N]",
-     "where segments come from (sim)", NULL},
+     "where segments come from (sim); cuda: not in this build", NULL},
     {"range", 0, FL_OPTION_TEXT, SETS(range), "A:B",
-     "only these events, half open: numbers, or seconds since the first one (12.5s:14s)", NULL},
+     "only these events, half open: numbers, or seconds since the first one (12.5s:14s); without A "
+     "from the first, without B to the last; in this build nothing may be live before A", NULL},
     {"start", 0, FL_OPTION_WORD, SETS(start), "recorded|fresh",
-     "blocks live before the first event: where they were, or allocated anew", start_words},
+     "blocks live before the first event: where they were, or allocated anew; in this build there "
+     "can be none", start_words},
     {"on-oom", 0, FL_OPTION_WORD, SETS(on_oom), "stop|skip", "after a refusal (stop)", on_oom_words},
     JOBS_ROW,
     END_OF_ROWS,
