@@ -114,9 +114,12 @@ FL_API fl_frame fl_trace_stack_frame(const fl_trace *trace, uint32_t stack, size
 
 /* What the file states of its world: NULL, UINT64_MAX or `known` false where it does not. */
 FL_API const char *fl_trace_conf(const fl_trace *trace);          /* settings text */
-FL_API bool fl_trace_conf_is_cut_off(const fl_trace *trace);      /* only what events show of it */
 FL_API uint64_t fl_trace_capacity(const fl_trace *trace);         /* a script's cap= */
 FL_API fl_release_range fl_trace_releases(const fl_trace *trace); /* from the keys in it */
+
+/* The settings were not in the file, which is cut off or of a release that did not write them yet:
+ * fl_trace_conf is what the events show of them, the rest is not known. */
+FL_API bool fl_trace_lacks_conf(const fl_trace *trace);
 
 /* What no file states: the memory fraction that the recorded program had set (< 0: none), and the
  * size of its card (0: unknown), of which it is a part.  Rebuild and verify go by them. */

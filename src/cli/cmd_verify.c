@@ -356,13 +356,13 @@ static fl_status verify_devices(fl_session *session, fl_trace *trace, struct ver
     if (status != FL_OK)
         return status;
     sum_up(verdicts);
-    if (sum_different(&verdicts->all) > 0 && fl_trace_conf_is_cut_off(trace)) {
+    if (sum_different(&verdicts->all) > 0 && fl_trace_lacks_conf(trace)) {
         fl_fail(error, FL_ERR_UNAVAILABLE,
-                "%s: the settings lie behind the cut, and %s does not explain the events: nothing "
+                "%s: the settings are not in the file, and %s does not explain the events: nothing "
                 "can be compared",
                 fl_trace_path(trace),
                 fl_trace_conf(trace) != NULL ? fl_trace_conf(trace) : "the default");
-        return fl_hint(error, "fraglab replay --partial --conf TEXT");
+        return fl_hint(error, "fraglab replay --conf TEXT");
     }
     emit_all(session, trace, verdicts);
     return sum_different(&verdicts->all) == 0 ? FL_OK : FL_ERR_NO;

@@ -128,13 +128,13 @@ static fl_status take_conf(const fl_session *session, const fl_trace *trace, fl_
                            fl_error *error)
 {
     const char *typed = session->options.conf;
-    bool is_cut_off = fl_trace_conf_is_cut_off(trace);
+    bool is_missing = fl_trace_lacks_conf(trace);
     setup->conf = typed != NULL ? typed : fl_trace_conf(trace);
     if (setup->conf != NULL)
         setup->conf_from = typed != NULL ? FL_FROM_OPTION
-                           : is_cut_off  ? FL_FROM_EVENTS
+                           : is_missing  ? FL_FROM_EVENTS
                                          : FL_FROM_FILE;
-    if (is_cut_off && typed == NULL)
+    if (is_missing && typed == NULL)
         fl_session_hint(session, "taking %s; --conf TEXT sets others",
                         setup->conf != NULL ? setup->conf : "the default settings");
     return check_conf(trace, setup, error);

@@ -13,7 +13,7 @@ typedef enum fl_origin {
     FL_FROM_NOWHERE, /* "default": nobody said anything */
     FL_FROM_OPTION,  /* "option" */
     FL_FROM_FILE,    /* "file": its marks, its settings, a script's cap= */
-    FL_FROM_EVENTS,  /* "recorded_events": what they show of settings behind a cut */
+    FL_FROM_EVENTS,  /* "recorded_events": what they show of settings that the file lacks */
     FL_FROM_CARD,    /* "card": a named card less the context */
     FL_FROM_OOM,     /* "recorded_oom": reserved + free at the first recorded out-of-memory */
     FL_FROM_REFUSAL, /* "recorded_refusal": what it gave before the record shows a refusal */

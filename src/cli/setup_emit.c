@@ -104,7 +104,7 @@ static void text_conf(fl_emit *emit, const fl_options *options, const fl_setup *
         [FL_FROM_NOWHERE] = "",
         [FL_FROM_OPTION] = " (--conf)",
         [FL_FROM_FILE] = " (the file's own)",
-        [FL_FROM_EVENTS] = " (as its events show; the file is cut off before the settings)",
+        [FL_FROM_EVENTS] = " (as the events show; the file does not tell)",
     };
     char text[400], fraction[40] = "";
     if (setup->profile == NULL)

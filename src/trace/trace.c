@@ -107,9 +107,9 @@ const char *fl_trace_conf(const fl_trace *trace)
     return trace->conf != FL_NONE ? trace->texts.items[trace->conf] : NULL;
 }
 
-bool fl_trace_conf_is_cut_off(const fl_trace *trace)
+bool fl_trace_lacks_conf(const fl_trace *trace)
 {
-    return trace->is_conf_cut_off;
+    return trace->lacks_conf;
 }
 
 uint64_t fl_trace_capacity(const fl_trace *trace)

@@ -74,7 +74,7 @@ struct fl_trace {
     const fl_host *host;
     fl_format format;
     uint32_t path, conf; /* texts; conf FL_NONE: not stated */
-    bool is_conf_cut_off;
+    bool lacks_conf;
     uint64_t capacity_bytes;
     double fraction;      /* < 0: none told */
     uint64_t total_bytes; /* 0: not told */

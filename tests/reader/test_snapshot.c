@@ -369,7 +369,7 @@ static uint64_t cut_is_a_beginning(const fl_trace *whole, const uint8_t *bytes, 
     fl_read_options options = {.accept_cut = true, .format = "snapshot"};
     if (fl_read_memory(bytes, size, "p", &options, &trace, &error) != FL_OK)
         fail_msg("cut at %zu: %s", size, error.text);
-    assert_int_equal(fl_trace_warning_count(trace), 1 + fl_trace_conf_is_cut_off(trace));
+    assert_int_equal(fl_trace_warning_count(trace), 1 + fl_trace_lacks_conf(trace));
     uint64_t count = fl_trace_event_count(trace, 0);
     assert_true(count <= fl_trace_event_count(whole, 0));
     for (uint64_t i = 0; i < count; i++) {
@@ -439,7 +439,7 @@ static void settings_behind_a_cut_are_what_the_events_show(void **state)
         uint8_t *bytes = file_bytes(rows[i].path, &size);
         fl_trace *trace = NULL;
         assert_int_equal(fl_read_memory(bytes, size / 2, "p", &options, &trace, NULL), FL_OK);
-        assert_true(fl_trace_conf_is_cut_off(trace));
+        assert_true(fl_trace_lacks_conf(trace));
         assert_false(fl_trace_has_final_state(trace, 0));
         assert_int_equal(fl_trace_warning_count(trace), 2);
         assert_non_null(strstr(fl_trace_warning(trace, 1), "the settings lie behind the cut"));
@@ -450,7 +450,7 @@ static void settings_behind_a_cut_are_what_the_events_show(void **state)
         fl_trace_free(trace);
         trace = NULL;
         assert_int_equal(fl_read_memory(bytes, size, "p", &options, &trace, NULL), FL_OK);
-        assert_false(fl_trace_conf_is_cut_off(trace));
+        assert_false(fl_trace_lacks_conf(trace));
         assert_true(fl_trace_has_final_state(trace, 0));
         fl_trace_free(trace);
         free(bytes);
