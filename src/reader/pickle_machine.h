@@ -18,6 +18,10 @@ typedef struct memo_entry {
     uint8_t word;
 } memo_entry;
 
+/* Words of a list that is passed over, which may turn out to be a pair.  Before it does, `bits` is
+ * its first number, and `number` its memo entry or FL_NONE. */
+enum { FL_LIST_EMPTY = 1, FL_LIST_OF_ONE, FL_LIST_OF_TWO };
+
 #define MEMO_UNSET   0
 #define MEMO_NOWHERE SIZE_MAX
 
@@ -109,6 +113,8 @@ extern const op_row fl_pickle_ops[256];
 bool fl_pickle_keep_text(fl_pickle *m, const char *bytes, size_t length, fl_value *ret_value);
 bool fl_pickle_keep_pair(fl_pickle *m, uint64_t first, uint64_t second, fl_value *ret_value);
 bool fl_pickle_memo_put(fl_pickle *m, uint64_t index);
+/* The list with this memo entry, or FL_NONE, has become a pair. */
+void fl_pickle_memo_pair(fl_pickle *m, uint32_t index, const fl_value *pair);
 bool fl_pickle_memo_get(fl_pickle *m, uint64_t index);
 void fl_pickle_drop_store(fl_pickle *m);
 

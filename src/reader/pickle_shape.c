@@ -11,10 +11,6 @@
 
 #define NO_PARENT SIZE_MAX
 
-/* Words of a list that is passed over, which may turn out to be a pair; `bits` is its first number.
- */
-enum { LIST_EMPTY = 1, LIST_OF_ONE, LIST_OF_TWO };
-
 static const char *const tag_texts[FL_TAG_COUNT] = {
     [FL_TAG_NONE] = "nothing",
     [FL_TAG_BOOL] = "true or false",
@@ -183,7 +179,8 @@ static bool shape_open_at(fl_pickle *m, parent of, bool is_list)
         m->stack.count++;
         return shape_begin(m, of.shape, m->stack.count - 1);
     }
-    return fl_pickle_push(m, (fl_value){.tag = FL_TAG_OTHER, .word = is_list ? LIST_EMPTY : 0});
+    return fl_pickle_push(
+        m, (fl_value){.tag = FL_TAG_OTHER, .number = FL_NONE, .word = is_list ? FL_LIST_EMPTY : 0});
 }
 
 bool fl_shape_open(fl_pickle *m, bool is_list)
@@ -218,19 +215,25 @@ static bool container_at(fl_pickle *m, size_t slot, size_t *ret_depth)
 static bool list_note(fl_pickle *m, size_t slot, size_t first)
 {
     fl_value list = m->stack.items[slot];
+    uint32_t memo = list.number;
+    if (list.tag == FL_TAG_PAIR)
+        memo = FL_NONE;
     for (size_t i = first; i < m->stack.count; i++) {
         const fl_value *item = &m->stack.items[i];
         bool is_count = fl_value_is_count(item);
-        if (is_count && list.tag == FL_TAG_OTHER && list.word == LIST_EMPTY)
-            list = (fl_value){.tag = FL_TAG_OTHER, .word = LIST_OF_ONE, .bits = item->bits};
-        else if (!is_count || list.tag != FL_TAG_OTHER || list.word != LIST_OF_ONE)
+        if (is_count && list.tag == FL_TAG_OTHER && list.word == FL_LIST_EMPTY)
+            list = (fl_value){
+                .tag = FL_TAG_OTHER, .word = FL_LIST_OF_ONE, .number = memo, .bits = item->bits};
+        else if (!is_count || list.tag != FL_TAG_OTHER || list.word != FL_LIST_OF_ONE)
             list = (fl_value){.tag = FL_TAG_OTHER};
         else if (!fl_pickle_keep_pair(m, list.bits, item->bits, &list))
             return false;
         if (list.tag == FL_TAG_PAIR)
-            list.word = LIST_OF_TWO;
+            list.word = FL_LIST_OF_TWO;
     }
     m->stack.items[slot] = list;
+    if (list.tag == FL_TAG_PAIR)
+        fl_pickle_memo_pair(m, memo, &list);
     return true;
 }
 
@@ -238,7 +241,7 @@ bool fl_shape_append(fl_pickle *m, size_t container, size_t first)
 {
     size_t depth;
     fl_value list = m->stack.items[container];
-    if (list.tag == FL_TAG_OTHER || (list.tag == FL_TAG_PAIR && list.word == LIST_OF_TWO))
+    if (list.tag == FL_TAG_OTHER || (list.tag == FL_TAG_PAIR && list.word == FL_LIST_OF_TWO))
         return list_note(m, container, first) && fl_shape_drop(m, first);
     if (!container_at(m, container, &depth))
         return false;

@@ -134,11 +134,19 @@ bool fl_pickle_memo_put(fl_pickle *m, uint64_t index)
         while (m->memo.count <= index)
             m->memo.items[m->memo.count++] = (memo_entry){.tag = MEMO_UNSET};
     }
-    const fl_value *value = &m->stack.items[m->stack.count - 1];
+    fl_value *value = &m->stack.items[m->stack.count - 1];
+    if (value->tag == FL_TAG_OTHER && value->word == FL_LIST_EMPTY && index < FL_NONE)
+        value->number = (uint32_t)index;
     m->memo.items[index] = memo_of(value);
     if (value->tag == FL_TAG_OPEN)
         m->path[value->number].memo = (size_t)index;
     return true;
+}
+
+void fl_pickle_memo_pair(fl_pickle *m, uint32_t index, const fl_value *pair)
+{
+    if (index < m->memo.count && m->memo.items[index].tag == FL_TAG_OTHER + 1)
+        m->memo.items[index] = memo_of(pair);
 }
 
 bool fl_pickle_memo_get(fl_pickle *m, uint64_t index)

@@ -199,9 +199,9 @@ fl_status fl_snapshot_segment_begin(void *user, fl_error *error)
     return FL_OK;
 }
 
-/* Blocks lie one behind the other and fill their segment. */
-static fl_status segment_check(snapshot_reader *reader, const fl_segment_view *segment,
-                               fl_error *error)
+/* What is wrong with a segment whose blocks do not lie one behind the other and fill it. */
+static fl_status blocks_check(snapshot_reader *reader, const fl_segment_view *segment,
+                              fl_error *error)
 {
     uint64_t at = segment->address;
     for (size_t i = 0; i < reader->blocks.count; i++) {
@@ -220,16 +220,40 @@ static fl_status segment_check(snapshot_reader *reader, const fl_segment_view *s
     return FL_OK;
 }
 
+static fl_status segment_check(snapshot_reader *reader, size_t device,
+                               const fl_segment_view *segment, fl_error *error)
+{
+    const struct fl_segment_vector *known = &reader->trace->devices.items[device].segments;
+    const fl_segment_view *last = known->count > 0 ? &known->items[known->count - 1] : NULL;
+    if (last != NULL && last->address >= segment->address)
+        return fl_fail(error, FL_ERR_INPUT, "segments that do not ascend by address");
+    if (last != NULL && segment->address - last->address < last->size)
+        return fl_fail(error, FL_ERR_INPUT, "segments that overlap");
+    return blocks_check(reader, segment, error);
+}
+
+/* A state that cannot be is told of, once, and left out; the events may be right all the same. */
+static fl_status state_leave_out(snapshot_reader *reader, size_t device, const fl_error *reason,
+                                 fl_error *error)
+{
+    if (reader->is_impossible[device])
+        return FL_OK;
+    reader->is_impossible[device] = true;
+    return fl_trace_warn(reader->trace, error,
+                         "the final state of device %zu is impossible and left out: %s", device,
+                         reason->text);
+}
+
 static fl_status segment_keep(snapshot_reader *reader, uint64_t device, fl_segment_view *segment,
                               fl_error *error)
 {
+    fl_error reason = {0};
     fl_status status = fl_trace_add_device(reader->trace, device, error);
     if (status != FL_OK)
         return status;
-    const struct fl_segment_vector *known = &reader->trace->devices.items[device].segments;
-    if (known->count > 0 && known->items[known->count - 1].address >= segment->address)
-        return fl_fail(error, FL_ERR_INPUT, "segments that do not ascend by address");
-    segment->segment = (uint32_t)known->count;
+    if (segment_check(reader, (size_t)device, segment, &reason) != FL_OK)
+        return state_leave_out(reader, (size_t)device, &reason, error);
+    segment->segment = (uint32_t)reader->trace->devices.items[device].segments.count;
     status = fl_trace_add_segment(reader->trace, (size_t)device, segment, error);
     for (size_t i = 0; status == FL_OK && i < reader->blocks.count; i++)
         status = fl_trace_add_block(reader->trace, (size_t)device, &reader->blocks.items[i].view,
@@ -269,9 +293,6 @@ fl_status fl_snapshot_segment(void *user, fl_closing *closing, fl_error *error)
     reader->shows_expandable |= segment.is_expandable;
     if (segment.pool == FL_NONE)
         segment.pool = 0;
-    status = segment_check(reader, &segment, error);
-    if (status != FL_OK)
-        return status;
     return segment_keep(reader, device, &segment, error);
 }
 
@@ -453,7 +474,7 @@ fl_status fl_snapshot_unknown_key(void *user, const char *key, size_t length, co
 
 static bool final_is_known(const snapshot_reader *reader, size_t device)
 {
-    return reader->is_whole || device < reader->whole_traces;
+    return !reader->is_impossible[device] && (reader->is_whole || device < reader->whole_traces);
 }
 
 /* Gives the blocks of the final state their numbers, or drops a state that lies beyond a cut. */

@@ -94,10 +94,11 @@ typedef struct snapshot_reader {
     fl_trace *trace;
     fl_table live[FL_TRACE_MAX_DEVICE + 1]; /* address to allocation, freed but pending included */
     struct pending_vector blocks;           /* of the segment that is being read */
-    uint32_t history_stack;                 /* of the block that is being read, or FL_NONE */
-    size_t history_count;                   /* allocations told of it */
-    size_t device;                          /* whose events are being read */
-    size_t trace_count, whole_traces;       /* begun and ended */
+    bool is_impossible[FL_TRACE_MAX_DEVICE + 1]; /* a final state that cannot be */
+    uint32_t history_stack;                      /* of the block that is being read, or FL_NONE */
+    size_t history_count;                        /* allocations told of it */
+    size_t device;                               /* whose events are being read */
+    size_t trace_count, whole_traces;            /* begun and ended */
     uint64_t entry_count;
     bool is_whole; /* the file was read to its end */
 

@@ -147,15 +147,44 @@ static void wrong_segments_are_named(void **state)
     segment_fails("{ ( 'device' #0 'address' #0 'total_size' #0 'stream' #0 'segment_type' 'odd' "
                   "u ",
                   "a segment that is neither 'small' nor 'large'");
-    segment_fails(SEGMENT_START "'frames' ] 'blocks' ] ( " BLOCK_LIVE "e u ",
-                  "blocks of 512 bytes in a segment of 2097152 bytes");
-    segment_fails(SEGMENT_START "'blocks' ] ( " BLOCK_FREE BLOCK_LIVE "e u ",
-                  "a block at 0x1200, expected one at 0x1000, where the one before ends");
     segment_fails(SEGMENT_START "'blocks' ] ( { ( 'address' #4096 'size' #512 'requested_size' #1 "
                                 "'state' 'dead' u e u ",
                   "a block in a state that is not known");
-    segment_fails(SEGMENT SEGMENT, "segments that do not ascend by address");
-    segment_fails(SEGMENT_START "u ", "blocks of 0 bytes in a segment of 2097152 bytes");
+}
+
+static void state_is_left_out(const char *segments, const char *reason)
+{
+    pickle_bytes pickle;
+    assemble_snapshot(&pickle, segments,
+                      "{ ( 'action' 'snapshot' 'size' #0 'stream' #0 'time_us' #1 u ");
+    fl_trace *trace = read_valid(&pickle);
+    char line[200];
+    size_t count;
+    snprintf(line, sizeof line, "the final state of device 0 is impossible and left out: %s",
+             reason);
+    assert_int_equal(fl_trace_warning_count(trace), 1);
+    assert_string_equal(fl_trace_warning(trace, 0), line);
+    assert_int_equal(fl_trace_event_count(trace, 0), 1);
+    fl_trace_final_segments(trace, 0, &count);
+    assert_int_equal(count, 0);
+    fl_trace_final_blocks(trace, 0, &count);
+    assert_int_equal(count, 0);
+    fl_trace_free(trace);
+}
+
+static void an_impossible_state_is_told_once_and_left_out(void **state)
+{
+    (void)state;
+    state_is_left_out(SEGMENT_START "'frames' ] 'blocks' ] ( " BLOCK_LIVE "e u ",
+                      "blocks of 512 bytes in a segment of 2097152 bytes");
+    state_is_left_out(SEGMENT_START "'blocks' ] ( " BLOCK_FREE BLOCK_LIVE "e u ",
+                      "a block at 0x1200, expected one at 0x1000, where the one before ends");
+    state_is_left_out(SEGMENT_START "u " SEGMENT_START "u ",
+                      "blocks of 0 bytes in a segment of 2097152 bytes");
+    state_is_left_out(SEGMENT SEGMENT SEGMENT, "segments that do not ascend by address");
+    state_is_left_out(SEGMENT "{ ( 'device' #0 'address' #8192 'total_size' #0 'stream' #0 "
+                              "'segment_type' 'small' u ",
+                      "segments that overlap");
 }
 
 static void files_without_what_matters_are_named(void **state)
@@ -257,6 +286,14 @@ static void a_pool_may_be_a_list_of_two_numbers(void **state)
         assert_int_equal(fl_trace_names(trace)->pools[event.pool].second, 4);
         fl_trace_free(trace);
     }
+    pickle_bytes shared;
+    assemble_snapshot(&shared, SEGMENT,
+                      ENTRY_ALLOC "'user_metadata' ] m ( #3 #4 e s 'pool_id' h0 s ");
+    fl_trace *trace = read_valid(&shared);
+    fl_event event;
+    fl_trace_event(trace, 0, 0, &event);
+    assert_int_equal(fl_trace_names(trace)->pools[event.pool].second, 4);
+    fl_trace_free(trace);
     static const char *const others[] = {
         "] ",
         "] ( #3 e ",
@@ -556,6 +593,7 @@ int main(void)
         cmocka_unit_test(the_final_state_is_kept),
         cmocka_unit_test(wrong_entries_are_named),
         cmocka_unit_test(wrong_segments_are_named),
+        cmocka_unit_test(an_impossible_state_is_told_once_and_left_out),
         cmocka_unit_test(files_without_what_matters_are_named),
         cmocka_unit_test(blocks_of_2_0_lie_behind_each_other),
         cmocka_unit_test(a_block_of_2_0_has_the_stack_of_the_last_allocation_it_served),
