@@ -146,8 +146,8 @@ static bool pickle_end_cut(fl_pickle *m)
     return fl_shape_close_to(m, m->depth - 1);
 }
 
-fl_status fl_pickle_read(fl_input *input, const fl_schema *schema, void *user, bool *ret_cut,
-                         fl_error *error)
+fl_status fl_pickle_run(fl_input *input, const fl_schema *schema, void *user,
+                        bool (*step)(fl_pickle *m), bool *ret_cut, fl_error *error)
 {
     const fl_host *host = input->options->host;
     fl_pickle *m = fl_new(host, sizeof *m, error);
@@ -160,7 +160,7 @@ fl_status fl_pickle_read(fl_input *input, const fl_schema *schema, void *user, b
     m->error = error;
     bool goes_on = true;
     while (goes_on && !m->is_stopped)
-        goes_on = pickle_step(m);
+        goes_on = step(m);
     if (m->is_cut && m->status == FL_OK)
         goes_on = pickle_end_cut(m);
     fl_status status = goes_on ? FL_OK : m->status;
@@ -169,4 +169,10 @@ fl_status fl_pickle_read(fl_input *input, const fl_schema *schema, void *user, b
     fl_pickle_drop_store(m);
     fl_delete(host, m, sizeof *m);
     return status;
+}
+
+fl_status fl_pickle_read(fl_input *input, const fl_schema *schema, void *user, bool *ret_cut,
+                         fl_error *error)
+{
+    return fl_pickle_run(input, schema, user, pickle_step, ret_cut, error);
 }

@@ -1,6 +1,7 @@
 /* The machine's insides, shared by the files that make it up: pickle.c is the loop, pickle_op.c
  * holds the instructions, pickle_text.c those of protocol 0, pickle_shape.c keeps what is open,
- * pickle_store.c what is remembered. */
+ * pickle_store.c what is remembered.  json.c has a loop
+ * of its own for the same machine. */
 #ifndef FL_READER_PICKLE_MACHINE_H
 #define FL_READER_PICKLE_MACHINE_H
 
@@ -87,6 +88,10 @@ struct fl_pickle {
     fl_table text_numbers, pair_numbers;
     unknown_row unknown[UNKNOWN_LIMIT];
     size_t unknown_count;
+
+    struct byte_vector levels; /* of JSON: the brackets that are open */
+    uint8_t expects;           /* and what may come next */
+    bool is_long;              /* a token exceeds what is kept */
 };
 
 /* All return false with `status` and `error` set where they fail. */
@@ -132,6 +137,20 @@ bool fl_pickle_op_float(fl_pickle *m);
 bool fl_pickle_op_unicode(fl_pickle *m);
 bool fl_pickle_op_get(fl_pickle *m);
 bool fl_pickle_op_put(fl_pickle *m);
+
+/* A decimal number, maybe negative; one that does not fit 64 bits is wide.  False where there is
+ * anything else. */
+bool fl_pickle_number(const char *line, size_t length, fl_value *ret_value);
+int fl_pickle_hex(char c); /* 0 to 15, or -1 */
+/* Writes at most 4 bytes and tells how many. */
+size_t fl_pickle_utf8(uint32_t character, char *bytes);
+
+/* Runs a machine, step by step, until it stops; then as fl_pickle_read. */
+fl_status fl_pickle_run(fl_input *input, const fl_schema *schema, void *user,
+                        bool (*step)(fl_pickle *m), bool *ret_cut, fl_error *error);
+
+/* The end: what is on the stack must be the whole. */
+bool fl_pickle_stop(fl_pickle *m);
 
 /* The value of a memo entry that needs nothing closed first; false for any other. */
 static inline bool fl_pickle_memo_simple(const fl_pickle *m, uint64_t index, fl_value *ret_value)

@@ -330,7 +330,7 @@ static bool op_frame(fl_pickle *m)
     return true;
 }
 
-static bool op_stop(fl_pickle *m)
+bool fl_pickle_stop(fl_pickle *m)
 {
     if (m->marks.count > 0 || m->stack.count != 1 || m->depth == 0 || m->path[0].slot != 0)
         return fl_pickle_fail(m, FL_ERR_INPUT, "expected %s and nothing else on the stack",
@@ -341,7 +341,7 @@ static bool op_stop(fl_pickle *m)
 
 const op_row fl_pickle_ops[256] = {
     ['('] = {"MARK", op_mark, 0},
-    ['.'] = {"STOP", op_stop, 0},
+    ['.'] = {"STOP", fl_pickle_stop, 0},
     ['0'] = {"POP", NULL, 0},
     ['1'] = {"POP_MARK", NULL, 0},
     ['2'] = {"DUP", NULL, 0},

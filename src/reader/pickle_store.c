@@ -175,6 +175,7 @@ void fl_pickle_drop_store(fl_pickle *m)
     fl_arena_deinit(m->host, &m->arena);
     fl_vector_deinit(m->host, &m->pairs);
     fl_vector_deinit(m->host, &m->scratch);
+    fl_vector_deinit(m->host, &m->levels);
     fl_table_deinit(m->host, &m->text_numbers);
     fl_table_deinit(m->host, &m->pair_numbers);
 }

@@ -30,8 +30,7 @@ static bool line_take(fl_pickle *m, const char **ret_line, size_t *ret_length)
     }
 }
 
-/* A decimal number; one that does not fit 64 bits is wide. */
-static bool number_read(const char *line, size_t length, fl_value *ret_value)
+bool fl_pickle_number(const char *line, size_t length, fl_value *ret_value)
 {
     bool is_negative = length > 0 && *line == '-';
     bool fits = true;
@@ -55,7 +54,7 @@ static bool number_read(const char *line, size_t length, fl_value *ret_value)
 static bool number_push(fl_pickle *m, const char *line, size_t length)
 {
     fl_value value;
-    if (!number_read(line, length, &value))
+    if (!fl_pickle_number(line, length, &value))
         return fl_pickle_fail(m, FL_ERR_INPUT, "expected a number, got '%.*s'",
                               length < 40 ? (int)length : 40, line);
     return fl_pickle_push(m, value);
@@ -98,7 +97,8 @@ static bool index_take(fl_pickle *m, uint64_t *ret_index)
     if (!line_take(m, &line, &length))
         return false;
     fl_value value;
-    if (!number_read(line, length, &value) || value.tag != FL_TAG_INT || (int64_t)value.bits < 0)
+    if (!fl_pickle_number(line, length, &value) || value.tag != FL_TAG_INT ||
+        (int64_t)value.bits < 0)
         return fl_pickle_fail(m, FL_ERR_INPUT, "expected a memo index, got '%.*s'",
                               length < 40 ? (int)length : 40, line);
     *ret_index = value.bits;
@@ -117,7 +117,7 @@ bool fl_pickle_op_put(fl_pickle *m)
     return index_take(m, &index) && fl_pickle_memo_put(m, index);
 }
 
-static int hex_value(char c)
+int fl_pickle_hex(char c)
 {
     static const char digits[] = "0123456789abcdefABCDEF";
     const char *at = c != '\0' ? strchr(digits, c) : NULL;
@@ -137,7 +137,7 @@ static size_t escape_read(const char *at, size_t size, uint32_t *ret_character)
         return 1;
     uint32_t value = 0;
     for (size_t i = 0; i < digits; i++) {
-        int digit = hex_value(at[2 + i]);
+        int digit = fl_pickle_hex(at[2 + i]);
         if (digit < 0)
             return 1;
         value = value << 4 | (uint32_t)digit;
@@ -148,7 +148,7 @@ static size_t escape_read(const char *at, size_t size, uint32_t *ret_character)
 
 /* At most 4 bytes; what is no character is written as the bytes it would have, and is cleaned when
  * it is kept as a text of the trace. */
-static size_t utf8_write(uint32_t character, char *bytes)
+size_t fl_pickle_utf8(uint32_t character, char *bytes)
 {
     static const uint8_t marks[] = {0, 0x00, 0xC0, 0xE0, 0xF0};
     size_t length = character < 0x80 ? 1 : character < 0x800 ? 2 : character < 0x10000 ? 3 : 4;
@@ -170,7 +170,7 @@ bool fl_pickle_op_unicode(fl_pickle *m)
     for (size_t i = 0; i < length;) {
         uint32_t character;
         i += escape_read(line + i, length - i, &character);
-        m->scratch.count += utf8_write(character, m->scratch.items + m->scratch.count);
+        m->scratch.count += fl_pickle_utf8(character, m->scratch.items + m->scratch.count);
     }
     fl_value value;
     return fl_pickle_keep_text(m, m->scratch.items, m->scratch.count, &value) &&

@@ -34,12 +34,10 @@ typedef struct foreign_row {
 static const foreign_row foreign_rows[] = {
     {"{", "traceEvents", "a profiler trace"},
     {"{", "schemaVersion", "a profiler trace"},
-    {"{", NULL, "JSON"},
-    {"[", NULL, "JSON"},
     {"Thread,Time,Action", NULL, "a table as RMM logs"},
 };
 
-static bool bytes_hold(const uint8_t *bytes, size_t size, const char *word)
+bool fl_bytes_hold(const uint8_t *bytes, size_t size, const char *word)
 {
     size_t length = strlen(word);
     for (size_t i = 0; i + length <= size; i++)
@@ -57,7 +55,7 @@ static const foreign_row *foreign_find(const uint8_t *head, size_t size)
         const foreign_row *row = &foreign_rows[i];
         size_t length = strlen(row->start);
         if (size - blank >= length && memcmp(head + blank, row->start, length) == 0 &&
-            (row->holds == NULL || bytes_hold(head, size, row->holds)))
+            (row->holds == NULL || fl_bytes_hold(head, size, row->holds)))
             return row;
     }
     return NULL;

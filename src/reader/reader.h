@@ -20,4 +20,7 @@ typedef struct fl_reader_ops {
                       fl_error *error);
 } fl_reader_ops;
 
+/* Is the word somewhere in these bytes?  For probes. */
+bool fl_bytes_hold(const uint8_t *bytes, size_t size, const char *word);
+
 #endif

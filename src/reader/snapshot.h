@@ -1,5 +1,5 @@
-/* The parts of the snapshot reader: snapshot.c makes the trace, snapshot_schema.c names what is in
- * the file, snapshot_release.c judges who wrote it. */
+/* The parts of the snapshot reader: snapshot.c reads the file, snapshot_record.c makes the trace of
+ * what is in it, snapshot_schema.c names that, snapshot_release.c judges who wrote it. */
 #ifndef FL_READER_SNAPSHOT_H
 #define FL_READER_SNAPSHOT_H
 
@@ -114,7 +114,7 @@ typedef struct snapshot_reader {
 extern const char *const fl_snapshot_words[WORD_END];
 extern const fl_schema fl_snapshot_schema;
 
-/* Callbacks of the schema, in snapshot.c. */
+/* Callbacks of the schema, in snapshot_record.c. */
 fl_status fl_snapshot_frame(void *user, fl_closing *closing, fl_error *error);
 fl_status fl_snapshot_stack(void *user, fl_closing *closing, fl_error *error);
 fl_status fl_snapshot_past(void *user, fl_closing *closing, fl_error *error);

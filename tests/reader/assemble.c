@@ -120,6 +120,16 @@ void read_fails(const pickle_bytes *pickle, fl_status status, const char *end)
         fail_msg("status %d, '%s'; expected %d, '%s'", (int)got, error.text, (int)status, end);
 }
 
+fl_trace *read_file(const char *path, bool accept_cut)
+{
+    fl_trace *trace = NULL;
+    fl_error error = {0};
+    fl_read_options options = {.accept_cut = accept_cut};
+    if (fl_read_file(path, &options, &trace, &error) != FL_OK)
+        fail_msg("%s", error.text);
+    return trace;
+}
+
 uint8_t *file_bytes(const char *path, size_t *ret_size)
 {
     FILE *file = fopen(path, "rb");

@@ -47,6 +47,9 @@ fl_trace *read_valid(const pickle_bytes *pickle);
 /* It must fail with this status, and with a text that ends so. */
 void read_fails(const pickle_bytes *pickle, fl_status status, const char *end);
 
+/* The trace of a file that must be valid. */
+fl_trace *read_file(const char *path, bool accept_cut);
+
 /* Bytes of a file of the tree; freed with free.  Fails the test where there is none. */
 uint8_t *file_bytes(const char *path, size_t *ret_size);
 
