@@ -10,6 +10,9 @@
  *
  * Exit: 0 done, 2 usage; with the message on stderr 3 the release refused its settings, 4 it allows
  * no such operation. */
+#if TORCH >= 202 /* before, CUDACachingAllocator.h declares what is needed of it */
+#include <c10/cuda/CUDAAllocatorConfig.h>
+#endif
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAStream.h>
@@ -26,6 +29,7 @@
 #include <ctime>
 #include <exception>
 #include <map>
+#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -58,6 +62,7 @@ struct Operation {
     unsigned long long size = 0;
     unsigned long long stream = EVERY_STREAM;
     double fraction = 0;
+    std::string settings;
     bool captures = false, never_splits = false, serves_on_oom = false;
 };
 
@@ -103,6 +108,9 @@ Operation read_line(const char *line)
         break;
     case 'F':
         sscanf(line + 1, "%lf", &op.fraction);
+        break;
+    case 'C':
+        op.settings.assign(line + 2, strcspn(line + 2, "\n"));
         break;
     case 'b':
     case 'e':
@@ -187,6 +195,9 @@ class Subject
             break;
         case 'F':
             caching::get()->setMemoryFraction(op.fraction, 0);
+            break;
+        case 'C':
+            caching::setAllocatorSettings(op.settings);
             break;
 #if TORCH >= 201 /* before, scopes come with captures only, and no script opens any */
         case 'b':

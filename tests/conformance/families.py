@@ -338,6 +338,15 @@ def pools_inside(writer, count, release):
         churn(writer, count // 10, target=40)
 
 
+def changes(writer, count, release):
+    """Settings that change while the program runs."""
+    rng = writer.rng
+    for _ in range(6):
+        churn(writer, count // 6, events=rng.random() < 0.3)
+        settings = drawn_settings(rng, release, "changes")
+        writer.say("C", ",".join(f"{key}:{value}" for key, value in settings))
+
+
 def pools_uses(writer, count, release):
     """One block with uses on other streams is freed in each scope: deferred to the end of capture.
     Two would be undetermined on 2.9.1 to 2.12.1."""
@@ -384,6 +393,7 @@ FAMILIES = {
     "uses": uses,
     "limits": limits,
     "crowd": crowd,
+    "changes": changes,
     "waves": waves,
     "train": train,
     "pools": pools,
@@ -443,6 +453,8 @@ def drawn_settings(rng, release, family):
     draw(0.05, (2, 2), "release_lock_on_cudamalloc", lambda: True)
     if family.startswith("pools") and "expandable_segments" in dict(pairs):
         pairs = [pair for pair in pairs if is_determined_in_pools(pair[0], release, family)]
+    if family == "changes":
+        pairs = [pair for pair in pairs if pair[0] != "max_split_size_mb"]
     rng.shuffle(pairs)
     return pairs
 
