@@ -62,7 +62,8 @@ struct Operation {
     unsigned long long size = 0;
     unsigned long long stream = EVERY_STREAM;
     double fraction = 0;
-    std::string settings;
+    unsigned long long address = 0; /* 0: anywhere */
+    std::string text;               /* settings, or what is reset */
     bool captures = false, never_splits = false, serves_on_oom = false;
 };
 
@@ -98,7 +99,7 @@ Operation read_line(const char *line)
     op.what = line[0];
     switch (op.what) {
     case 'a':
-        sscanf(line + 1, "%ld %llu %llu", &op.id, &op.size, &op.stream);
+        sscanf(line + 1, "%ld %llu %llu at=%llx", &op.id, &op.size, &op.stream, &op.address);
         break;
     case 'r':
         sscanf(line + 1, "%ld %llu", &op.id, &op.stream);
@@ -110,7 +111,8 @@ Operation read_line(const char *line)
         sscanf(line + 1, "%lf", &op.fraction);
         break;
     case 'C':
-        op.settings.assign(line + 2, strcspn(line + 2, "\n"));
+    case 'z':
+        op.text.assign(line + 2, strcspn(line + 2, "\n"));
         break;
     case 'b':
     case 'e':
@@ -197,7 +199,7 @@ class Subject
             caching::get()->setMemoryFraction(op.fraction, 0);
             break;
         case 'C':
-            caching::setAllocatorSettings(op.settings);
+            caching::setAllocatorSettings(op.text);
             break;
 #if TORCH >= 201 /* before, scopes come with captures only, and no script opens any */
         case 'b':
@@ -210,6 +212,9 @@ class Subject
             caching::get()->releasePool(0, {op.pool[0], op.pool[1]});
             break;
 #endif
+        case 'z':
+            reset(op);
+            break;
         case 's':
             print_segments();
             break;
@@ -230,13 +235,24 @@ class Subject
     void allocate(const Operation &op)
     {
         try {
-            void *block = caching::get()->raw_alloc_with_stream(op.size, stream_of(op.stream));
+            void *block = take(op);
             live_[op.id] = block;
             printf("A %ld %llx\n", op.id, number_of(block));
         } catch (const std::exception &failure) {
             const char *text = failure.what();
             printf("O %ld %.*s\n", op.id, static_cast<int>(strcspn(text, "\n")), text);
         }
+    }
+
+    static void *take(const Operation &op)
+    {
+#if TORCH >= 213
+        if (op.address != 0) { /* on the current stream, which is 0 */
+            auto address = reinterpret_cast<void *>(op.address);
+            return caching::get()->allocateWithAddress(op.size, address).release_context();
+        }
+#endif
+        return caching::get()->raw_alloc_with_stream(op.size, stream_of(op.stream));
     }
 
     void release(long id)
@@ -346,6 +362,14 @@ class Subject
 #endif
     }
 #endif
+
+    static void reset(const Operation &op)
+    {
+        if (op.text == "peak")
+            caching::get()->resetPeakStats(0);
+        else
+            caching::get()->resetAccumulatedStats(0);
+    }
 
     void print_segments()
     {

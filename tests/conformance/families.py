@@ -136,6 +136,8 @@ def churn(writer, count, target=None, empties=None, events=False, limits=False, 
             writer.use_and_free(block) if scope else writer.use(block)
         elif limits and chance < empties + 0.13:
             writer.say("F", rng.choice([0, 0.1, 0.25, 0.333, 0.5, 0.75, 0.9, 1]))
+        elif limits and chance < empties + 0.14:
+            writer.say("z", rng.choice(["peak", "accumulated"]))
         elif not writer.live or rng.random() < 0.73 - 0.45 * len(writer.live) / target:
             writer.alloc()
         else:
@@ -157,6 +159,21 @@ def limits(writer, count, release):
 def crowd(writer, count, release):
     """Thousands of live blocks of few sizes: long lists, many ties."""
     churn(writer, 4 * count, target=2 * count, empties=0.0005)
+
+
+def exact(writer, count, release):
+    """Requests for an address, near where the device begins to hand out memory.  Small cards, few
+    sizes: so they are often met."""
+    rng = writer.rng
+    first = rng.choice([0x7F0000000000, 0x700000000000])
+    for _ in range(count // 4):
+        churn(writer, 3, target=30)
+        address = first + 512 * rng.randrange(rng.choice([1 << 12, 1 << 16]))
+        address += rng.choice([0] * 19 + [256])
+        writer.last_id += 1
+        writer.live.append(writer.last_id)
+        size = writer.sizes(rng) or 1
+        writer.say("a", writer.last_id, size, 0, f"at=0x{address:x}")
 
 
 def waves(writer, count, release):
@@ -394,6 +411,7 @@ FAMILIES = {
     "limits": limits,
     "crowd": crowd,
     "changes": changes,
+    "exact": exact,
     "waves": waves,
     "train": train,
     "pools": pools,
@@ -407,14 +425,18 @@ FAMILIES = {
 
 
 def families_of(release):
-    """In 2.0 scopes come with captures only; in 2.1 and 2.2 each is of one stream, which has no other."""
+    """In 2.0 scopes come with captures only; in 2.1 and 2.2 each is of one stream, which has no other.
+    Exact addresses are new in 2.13."""
+    names = list(FAMILIES)
     if release < (2, 1):
-        return [name for name in FAMILIES if not name.startswith("pools")]
+        names = [name for name in names if not name.startswith("pools")]
     if release < (2, 3):
-        return [name for name in FAMILIES if name not in ("pools-nested", "pools-events")]
+        names = [name for name in names if name not in ("pools-nested", "pools-events")]
     if (2, 9) <= release < (2, 13):
-        return [name for name in FAMILIES if name != "pools-events"]
-    return list(FAMILIES)
+        names.remove("pools-events")
+    if release < (2, 13):
+        names.remove("exact")
+    return names
 
 
 # Settings.
@@ -453,7 +475,7 @@ def drawn_settings(rng, release, family):
     draw(0.05, (2, 2), "release_lock_on_cudamalloc", lambda: True)
     if family.startswith("pools") and "expandable_segments" in dict(pairs):
         pairs = [pair for pair in pairs if is_determined_in_pools(pair[0], release, family)]
-    if family == "changes":
+    if family in ("changes", "exact"):  # split blocks beyond the limit: undetermined
         pairs = [pair for pair in pairs if pair[0] != "max_split_size_mb"]
     rng.shuffle(pairs)
     return pairs
