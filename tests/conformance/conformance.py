@@ -28,7 +28,7 @@ class Count:
     """What was run of one release."""
 
     def __init__(self):
-        self.scripts = self.operations = self.refused = self.different = 0
+        self.scripts = self.operations = self.messages = self.refused = self.different = 0
         self.undetermined = {}  # reason: scripts
 
     def add_undetermined(self, reason):
@@ -36,7 +36,7 @@ class Count:
 
     def line(self, version):
         text = f"{version:7} {self.scripts:6} scripts {self.operations:9} operations"
-        text += f" {self.different:3} different"
+        text += f" {self.messages:5} messages {self.different:3} different"
         text += f" {self.refused:5} settings refused by both" if self.refused else ""
         for reason, scripts in sorted(self.undetermined.items()):
             text += f", {scripts} {reason}"
@@ -53,9 +53,17 @@ class Release:
         self.count = Count()
         self.kept = {}  # family: differences shrunk
 
+    def ask(self, script):
+        """(expected, got); fraglab is asked for a message only where the decisions agree."""
+        expected, got = self.released.decide(script), self.replayed.decide(script)
+        if expected.message:
+            agree = expected.text == got.text
+            got.message = self.replayed.message(script) if agree else expected.message
+        return expected, got
+
     def judge(self, script):
         """(expected, got), the same where both sides agree; or why nothing is expected."""
-        expected, got = self.released.decide(script), self.replayed.decide(script)
+        expected, got = self.ask(script)
         if expected == got:
             return expected, got
         if got.end == subjects.NOT_REPLAYED:
@@ -68,7 +76,7 @@ class Release:
 
     def differs(self, script):
         """Cheaper than `judge`, for the many scripts of one shrinking."""
-        expected, got = self.released.decide(script), self.replayed.decide(script)
+        expected, got = self.ask(script)
         return (
             expected != got
             and (expected.end is None or expected.is_refusal())
@@ -85,6 +93,7 @@ class Release:
             self.count.add_undetermined(verdict)
             return
         expected, got = verdict
+        self.count.messages += expected.message is not None
         if expected != got:
             self.count.different += 1
             self.kept[family] = self.kept.get(family, 0) + 1
@@ -96,7 +105,7 @@ class Release:
     def keep(self, script, name):
         say(f"{self.version} {name}: a difference; shrinking")
         small = shrink.shrink(script, self.differs)
-        expected, got = self.released.decide(small), self.replayed.decide(small)
+        expected, got = self.ask(small)
         path = f"{self.folder}/{name}"
         for ending, text in (
             (".whole.txt", script),
@@ -210,7 +219,10 @@ def main():
     wrong = sum(check_recorded(release) for release in releases)
     if wrong:
         sys.exit("conformance: the released side is not as recorded; nothing was compared")
-    run(releases, options.minutes, options.seed)
+    try:
+        run(releases, options.minutes, options.seed)
+    except KeyboardInterrupt:
+        say("stopped; this far:")
     for release in releases:
         print(release.count.line(release.version))
     different = sum(release.count.different for release in releases)

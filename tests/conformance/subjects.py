@@ -1,6 +1,7 @@
 """The two sides of a comparison: a released allocator, and fraglab's replay of the same script."""
 
 import hashlib
+import json
 import os
 import re
 import subprocess
@@ -59,19 +60,21 @@ def build_driver(version, build):
 
 
 class Outcome:
-    """What one side made of a script: its decisions, or why there are none."""
+    """What one side made of a script: its decisions, or why there are none, and the first line of its
+    first out-of-memory message, if there was one."""
 
-    def __init__(self, text, end=None):
-        self.text, self.end = text, end
+    def __init__(self, text, end=None, message=None):
+        self.text, self.end, self.message = text, end, message
 
     def __eq__(self, other):
-        return (self.text, self.end) == (other.text, other.end)
+        return self.whole() == other.whole()
 
     def is_refusal(self):
         return self.end is not None and self.end.startswith(REFUSED)
 
     def whole(self):
-        return self.text + (f"# {self.end}\n" if self.end else "")
+        notes = [note for note in (self.end, self.message) if note]
+        return self.text + "".join(f"# {note}\n" for note in notes)
 
     def digest(self):
         return hashlib.sha256(self.text.encode()).hexdigest()[:8]
@@ -129,8 +132,10 @@ class Released:
             return Outcome("", refusal(thrown[1] if thrown else done.stderr))
         if done.returncode != 0:
             return Outcome(done.stdout, f"ended with {done.returncode}")
-        # The message of a refusal is compared elsewhere (oom_messages.tsv).
-        return Outcome(re.sub(r"^(O \d+) .*$", r"\1", done.stdout, flags=re.MULTILINE))
+        first = re.search(r"^O \d+ (.*)$", done.stdout, flags=re.MULTILINE)
+        message = first[1] if first and first[1].startswith("CUDA out of memory") else None
+        text = re.sub(r"^(O \d+) .*$", r"\1", done.stdout, flags=re.MULTILINE)
+        return Outcome(text, message=message)
 
 
 class Replayed:
@@ -151,3 +156,10 @@ class Replayed:
         if done.returncode != 0:
             return Outcome(done.stdout, f"exit {done.returncode}: {done.stderr.strip()}")
         return Outcome(done.stdout)
+
+    def message(self, script):
+        """The first line of its first out-of-memory message, up to the NUL byte that 2.3 prints."""
+        command = [self.program, "replay", "--torch", self.version, "--format", "json"]
+        done = run(command + ["--process", "self", "-"], script)
+        oom = json.loads(done.stdout)["oom"] if done and done.returncode == 0 else None
+        return re.match(r"[^\n\0]*", oom["message"])[0] if oom else None
