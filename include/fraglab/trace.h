@@ -74,6 +74,14 @@ typedef struct fl_release_range {
     bool known;
 } fl_release_range;
 
+/* What a snapshot holds beside its events and its final state: counted, not kept. */
+typedef struct fl_beside {
+    uint64_t annotations;   /* of ranges in the program, by record_function and the like */
+    uint64_t host_segments; /* of pinned host memory, and their bytes */
+    uint64_t host_bytes;
+    uint64_t host_events;
+} fl_beside;
+
 typedef struct fl_trace fl_trace;
 
 FL_API void fl_trace_free(fl_trace *trace); /* accepts NULL */
@@ -120,6 +128,8 @@ FL_API fl_release_range fl_trace_releases(const fl_trace *trace); /* from the ke
 /* The settings were not in the file, which is cut off or of a release that did not write them yet:
  * fl_trace_conf is what the events show of them, the rest is not known. */
 FL_API bool fl_trace_lacks_conf(const fl_trace *trace);
+
+FL_API fl_beside fl_trace_beside(const fl_trace *trace);
 
 /* What no file states: the memory fraction that the recorded program had set (< 0: none), and the
  * size of its card (0: unknown), of which it is a part.  Rebuild and verify go by them. */

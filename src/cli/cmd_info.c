@@ -274,10 +274,40 @@ static void text_device(fl_session *session, const fl_trace *trace, size_t devic
     fl_emit_object_end(emit);
 }
 
+/* What the file holds beside the device's memory, where it holds any. */
+static void text_beside(fl_emit *emit, const fl_beside *beside)
+{
+    char text[160], size[24], count[27], events[27];
+    if (beside->annotations > 0)
+        fl_emit_pair(emit, "annotations", "annotations", fl_emit_count(beside->annotations));
+    if (beside->host_segments == 0 && beside->host_events == 0)
+        return;
+    fl_format_bytes(beside->host_bytes, size, sizeof size);
+    fl_format_count(beside->host_segments, count, sizeof count);
+    fl_format_count(beside->host_events, events, sizeof events);
+    snprintf(text, sizeof text, "%s%sin %s segments, %s events: not replayed",
+             beside->host_bytes != UINT64_MAX ? size : "",
+             beside->host_bytes != UINT64_MAX ? " " : "", count, events);
+    fl_emit_pair(emit, "host", "pinned host memory", fl_emit_text(text));
+}
+
+static void emit_beside(fl_emit *emit, const fl_beside *beside)
+{
+    fl_emit_pair(emit, "annotations", NULL, fl_emit_count(beside->annotations));
+    fl_emit_object_begin(emit, "host", NULL);
+    fl_emit_pair(emit, "segments", NULL, fl_emit_count(beside->host_segments));
+    fl_emit_pair(emit, "bytes", NULL,
+                 beside->host_bytes != UINT64_MAX ? fl_emit_bytes(beside->host_bytes)
+                                                  : fl_emit_null());
+    fl_emit_pair(emit, "events", NULL, fl_emit_count(beside->host_events));
+    fl_emit_object_end(emit);
+}
+
 static void emit_file(fl_session *session, const fl_trace *trace)
 {
     fl_emit *emit = session->emit;
     const fl_names *names = fl_trace_names(trace);
+    fl_beside beside = fl_trace_beside(trace);
     uint64_t capacity = fl_trace_capacity(trace);
     const char *conf = fl_trace_conf(trace), *format = format_words[fl_trace_format(trace)];
     char releases[40];
@@ -292,7 +322,9 @@ static void emit_file(fl_session *session, const fl_trace *trace)
                                               : conf));
     fl_emit_pair(emit, "card", "card",
                  capacity != UINT64_MAX ? fl_emit_bytes(capacity) : fl_emit_text("not told"));
+    text_beside(emit, &beside);
     fl_emit_for(emit, FL_EMIT_FOR_PROGRAMS);
+    emit_beside(emit, &beside);
     fl_emit_pair(emit, "conf", NULL, fl_emit_text(conf));
     fl_emit_pair(emit, "format", NULL, fl_emit_text(format));
     fl_emit_pair(emit, "capacity_bytes", NULL,

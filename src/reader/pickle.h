@@ -39,7 +39,7 @@ typedef struct fl_value {
 } fl_value;
 
 #define FL_KEY_LIMIT   64 /* words that are keys have codes from 1 to 63 */
-#define FL_SHAPE_LIMIT 20
+#define FL_SHAPE_LIMIT 24
 #define FL_SHAPE_NONE  0 /* of what is passed over */
 
 /* A dictionary that is complete. */
@@ -70,6 +70,7 @@ typedef struct fl_shape {
     const char *what; /* "a trace entry" */
     bool is_list, is_shared;
     bool is_lenient;                /* unknown keys are not worth a word */
+    bool is_loose;                  /* only counted: what does not fit is passed over */
     uint8_t element;                /* list: shape of its elements */
     const fl_shape_child *children; /* dictionary: ends with {0}; NULL: none has a shape */
     fl_status (*open)(void *user, fl_error *error); /* may be NULL, like close */

@@ -171,6 +171,8 @@ static bool shape_open_at(fl_pickle *m, parent of, bool is_list)
         const fl_shape *shape = shape_of(m, of.shape);
         if (!fl_shape_close_to(m, of.depth))
             return false;
+        if (shape->is_list != is_list && shape->is_loose)
+            return fl_pickle_push(m, (fl_value){.tag = FL_TAG_OTHER});
         if (shape->is_list != is_list)
             return fl_pickle_fail(m, of.depth == 0 ? FL_ERR_UNAVAILABLE : FL_ERR_INPUT,
                                   "%s is a %s, expected a %s", shape->what,
@@ -255,7 +257,8 @@ bool fl_shape_append(fl_pickle *m, size_t container, size_t first)
         return fl_pickle_check(m, FL_ERR_RESOURCE);
     for (size_t i = first; i < m->stack.count; i++) {
         const fl_value *value = &m->stack.items[i];
-        if (value->tag != tag || value->word != shape->element)
+        bool fits = value->tag == tag && value->word == shape->element;
+        if (!fits && !shape->is_loose)
             return fl_pickle_fail(m, FL_ERR_INPUT, "%s holds %s, expected %s", shape->what,
                                   fl_value_text(value), shape_of(m, shape->element)->what);
         if (shape->is_shared)
@@ -291,9 +294,21 @@ static bool record_misfit(fl_pickle *m, uint8_t shape, const fl_value *key, cons
                           wanted == FL_SHAPE_NONE ? "plain data" : shape_of(m, wanted)->what);
 }
 
+static void record_put_loose(fl_record *record, const fl_value *key, const fl_value *value)
+{
+    if (key->tag != FL_TAG_TEXT || key->word == 0 || key->word >= FL_KEY_LIMIT)
+        return;
+    record->has |= UINT64_C(1) << key->word;
+    record->values[key->word] = *value;
+}
+
 static bool record_put(fl_pickle *m, uint8_t shape, const fl_value *key, const fl_value *value)
 {
     fl_record *record = &m->records[shape];
+    if (shape_of(m, shape)->is_loose) {
+        record_put_loose(record, key, value);
+        return true;
+    }
     if (key->tag != FL_TAG_TEXT)
         return fl_pickle_fail(m, FL_ERR_INPUT, "%s has %s for a key, expected a text",
                               shape_of(m, shape)->what, fl_value_text(key));
@@ -304,7 +319,7 @@ static bool record_put(fl_pickle *m, uint8_t shape, const fl_value *key, const f
     bool has_shape = value->tag == FL_TAG_ITEM || value->tag == FL_TAG_DONE;
     bool fits = has_shape ? value->word == wanted || (value->tag == FL_TAG_ITEM && wanted == 0)
                           : wanted == FL_SHAPE_NONE || value->tag == FL_TAG_NONE;
-    if (!fits)
+    if (!fits && !shape_of(m, wanted)->is_loose)
         return record_misfit(m, shape, key, value, wanted);
     if (!is_known)
         return record_unknown_key(m, key, shape);

@@ -2,8 +2,8 @@
  *
  * The final state comes before the events in the file, so its blocks wait for their allocation
  * numbers until all events are read.  A table of the addresses that are live finds the allocation
- * behind each free; its size follows what is live, not what was ever allocated.  Told only by
- * content, not kept: annotations, host memory, compile contexts and user metadata. */
+ * behind each free; its size follows what is live, not what was ever allocated.  Counted, not
+ * kept: annotations and host memory.  Left out: compile contexts and user metadata. */
 #include "reader/snapshot.h"
 
 /* Fields. */
@@ -436,6 +436,39 @@ fl_status fl_snapshot_settings(void *user, fl_closing *closing, fl_error *error)
     if (conf->tag != FL_TAG_TEXT)
         return field_wrong(conf, KEY_CONF, "a text", error);
     return text_number(reader, closing->pickle, conf, &reader->trace->conf, error);
+}
+
+/* What is beside the device's memory: counted, so that it can be told of. */
+
+fl_status fl_snapshot_annotation(void *user, fl_closing *closing, fl_error *error)
+{
+    (void)closing;
+    (void)error;
+    snapshot_reader *reader = user;
+    reader->trace->beside.annotations++;
+    return FL_OK;
+}
+
+fl_status fl_snapshot_host_segment(void *user, fl_closing *closing, fl_error *error)
+{
+    (void)error;
+    snapshot_reader *reader = user;
+    fl_beside *beside = &reader->trace->beside;
+    uint64_t size = 0;
+    beside->host_segments++;
+    if (field_count(closing->record, KEY_TOTAL_SIZE, &size, NULL) != FL_OK ||
+        !fl_add(beside->host_bytes, size, &beside->host_bytes))
+        beside->host_bytes = UINT64_MAX; /* not told */
+    return FL_OK;
+}
+
+fl_status fl_snapshot_host_entry(void *user, fl_closing *closing, fl_error *error)
+{
+    (void)closing;
+    (void)error;
+    snapshot_reader *reader = user;
+    reader->trace->beside.host_events++;
+    return FL_OK;
 }
 
 fl_status fl_snapshot_top(void *user, fl_closing *closing, fl_error *error)

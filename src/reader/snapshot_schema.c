@@ -83,6 +83,12 @@ enum {
     SHAPE_FRAME,
     SHAPE_SETTINGS,
     SHAPE_BARE,
+    SHAPE_ANNOTATIONS,
+    SHAPE_ANNOTATION,
+    SHAPE_HOST_SEGMENTS,
+    SHAPE_HOST_SEGMENT,
+    SHAPE_HOST_ENTRIES,
+    SHAPE_HOST_ENTRY,
     SHAPE_END
 };
 
@@ -92,6 +98,9 @@ static const fl_shape_child top_children[] = {
     {KEY_SEGMENTS, SHAPE_SEGMENTS},
     {KEY_DEVICE_TRACES, SHAPE_TRACES},
     {KEY_ALLOCATOR_SETTINGS, SHAPE_SETTINGS},
+    {KEY_EXTERNAL_ANNOTATIONS, SHAPE_ANNOTATIONS},
+    {KEY_HOST_SEGMENTS, SHAPE_HOST_SEGMENTS},
+    {KEY_HOST_TRACES, SHAPE_HOST_ENTRIES},
     {0, 0},
 };
 
@@ -133,6 +142,15 @@ static const fl_shape shapes[SHAPE_END] = {
     [SHAPE_SETTINGS] = {"the allocator's settings", .close = fl_snapshot_settings},
     [SHAPE_BARE] = {"a list of segments", .is_list = true, .element = SHAPE_SEGMENT,
                     .close = fl_snapshot_list},
+    [SHAPE_ANNOTATIONS] = {"the list of annotations", .is_list = true, .is_loose = true,
+                           .element = SHAPE_ANNOTATION},
+    [SHAPE_ANNOTATION] = {"an annotation", .is_loose = true, .close = fl_snapshot_annotation},
+    [SHAPE_HOST_SEGMENTS] = {"the list of host segments", .is_list = true, .is_loose = true,
+                             .element = SHAPE_HOST_SEGMENT},
+    [SHAPE_HOST_SEGMENT] = {"a host segment", .is_loose = true, .close = fl_snapshot_host_segment},
+    [SHAPE_HOST_ENTRIES] = {"the list of host entries", .is_list = true, .is_loose = true,
+                            .element = SHAPE_HOST_ENTRY},
+    [SHAPE_HOST_ENTRY] = {"a host entry", .is_loose = true, .close = fl_snapshot_host_entry},
 };
 
 const fl_schema fl_snapshot_schema = {

@@ -133,6 +133,11 @@ bool fl_trace_has_final_state(const fl_trace *trace, size_t device)
     return trace->devices.items[device].has_final_state;
 }
 
+fl_beside fl_trace_beside(const fl_trace *trace)
+{
+    return trace->beside;
+}
+
 const fl_segment_view *fl_trace_final_segments(const fl_trace *trace, size_t device,
                                                size_t *ret_count)
 {

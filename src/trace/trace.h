@@ -79,6 +79,7 @@ struct fl_trace {
     double fraction;      /* < 0: none told */
     uint64_t total_bytes; /* 0: not told */
     fl_release_range releases;
+    fl_beside beside;
     struct fl_device_vector devices;
     struct fl_u64_vector streams;
     struct fl_pool_vector pools;

@@ -62,6 +62,8 @@ LIVE = {
 INFO = {
     "format": TEXT,
     "conf": Maybe(TEXT),
+    "annotations": COUNT,
+    "host": {"segments": COUNT, "bytes": Maybe(COUNT), "events": COUNT},
     "capacity_bytes": Maybe(COUNT),
     "releases": Maybe({"first": TEXT, "last": TEXT}),
     "streams": [TEXT],

@@ -296,6 +296,68 @@ static void a_pool_may_be_a_list_of_two_numbers(void **state)
     }
 }
 
+static fl_beside beside_of(const char *tail)
+{
+    pickle_bytes pickle;
+    assemble_begin(&pickle);
+    assemble(&pickle, "{ ( 'segments' ] 'device_traces' ] 'allocator_settings' { ( "
+                      "'graph_capture_record_stream_reuse' F 'max_round_threshold' #0 u ");
+    assemble(&pickle, tail);
+    assemble(&pickle, "u .");
+    fl_trace *trace = read_valid(&pickle);
+    fl_beside beside = fl_trace_beside(trace);
+    assert_int_equal(fl_trace_warning_count(trace), 0);
+    fl_trace_free(trace);
+    return beside;
+}
+
+static void annotations_and_host_memory_are_counted(void **state)
+{
+    (void)state;
+    fl_trace *trace = read_file(DATA "releases/2.15.0.pickle", false);
+    fl_beside beside = fl_trace_beside(trace);
+    assert_int_equal(beside.annotations, 0);
+    assert_int_equal(beside.host_segments, 4);
+    assert_int_equal(beside.host_bytes, 9569280);
+    assert_int_equal(beside.host_events, 11);
+    fl_trace_free(trace);
+    beside = beside_of("'external_annotations' ] ( { ( 'name' 'a' 'stage' 'START' 'mine' #1 u { "
+                       "( 'name' 'b' 'device' #0 u e ");
+    assert_int_equal(beside.annotations, 2);
+    beside =
+        beside_of("'external_annotations' ] 'host_segments' ] ( "
+                  "{ ( 'device' #-1 'total_size' #100 'frames' ] 'blocks' ] ( { 'size' #1 s e u "
+                  "{ 'total_size' #28 s e 'host_traces' ] { 'action' 'alloc' s a ");
+    assert_int_equal(beside.host_segments, 2);
+    assert_int_equal(beside.host_bytes, 128);
+    assert_int_equal(beside.host_events, 1);
+}
+
+static void what_is_only_counted_may_be_anything(void **state)
+{
+    (void)state;
+    static const char *const others[] = {
+        "N ",
+        "#5 ",
+        "{ ",
+        "{ 'a' #1 s ",
+        "] #1 a ",
+        "] ( ] ( { e 'a' e ",
+        "] ( { ( #1 #2 u e ",
+        "] { ( 'name' #1 'name' { 'name' ] s u a ",
+        "] ( #1 { { e ",
+    };
+    for (size_t i = 0; i < COUNT_OF(others); i++) {
+        char tail[200];
+        snprintf(tail, sizeof tail, "'external_annotations' %s", others[i]);
+        (void)beside_of(tail);
+    }
+    fl_beside beside =
+        beside_of("'external_annotations' ] 'host_segments' ] { 'total_size' N s a ");
+    assert_int_equal(beside.host_segments, 1);
+    assert_true(beside.host_bytes == UINT64_MAX);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -309,6 +371,8 @@ int main(void)
         cmocka_unit_test(a_block_of_2_0_has_the_stack_of_the_last_allocation_it_served),
         cmocka_unit_test(a_bare_list_of_segments_is_a_state_without_events),
         cmocka_unit_test(a_pool_may_be_a_list_of_two_numbers),
+        cmocka_unit_test(annotations_and_host_memory_are_counted),
+        cmocka_unit_test(what_is_only_counted_may_be_anything),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
