@@ -79,6 +79,10 @@ typedef struct fl_device_ops {
     fl_answer (*page_free)(struct fl_device_state *state, uint64_t page);
     fl_answer (*map)(struct fl_device_state *state, uint64_t address, uint64_t size, uint64_t page);
     fl_answer (*unmap)(struct fl_device_state *state, uint64_t address, uint64_t size);
+    /* What is there before the first op lies where it lies: the same, at a given address.  Only
+     * before anything else is asked; FL_ANSWER_ERROR where something is in the way.  Optional. */
+    fl_answer (*acquire_at)(struct fl_device_state *state, uint64_t size, uint64_t address);
+    fl_answer (*reserve_at)(struct fl_device_state *state, uint64_t size, uint64_t address);
     /* Memory taken by others is now `bytes`.  Optional. */
     fl_answer (*outside)(struct fl_device_state *state, uint64_t bytes);
     /* `used_bytes` in whole pages, and what a request of `size` would take.  Pure. */
@@ -111,6 +115,11 @@ FL_API fl_answer fl_device_page_create(fl_device *device, uint64_t size, uint64_
 FL_API fl_answer fl_device_page_free(fl_device *device, uint64_t page);
 FL_API fl_answer fl_device_map(fl_device *device, uint64_t address, uint64_t size, uint64_t page);
 FL_API fl_answer fl_device_unmap(fl_device *device, uint64_t address, uint64_t size);
+/* These two are not counted; fl_device_begin forgets the other calls before it, too, but not what
+ * they took.  Nothing is taken at a given address any more. */
+FL_API fl_answer fl_device_acquire_at(fl_device *device, uint64_t size, uint64_t address);
+FL_API fl_answer fl_device_reserve_at(fl_device *device, uint64_t size, uint64_t address);
+FL_API void fl_device_begin(fl_device *device);
 FL_API fl_answer fl_device_outside(fl_device *device, uint64_t bytes);
 
 /* What FL_ANSWER_ERROR from the last call meant, copied into `error`; returns its status, never

@@ -143,6 +143,25 @@ typedef struct fl_segment_view {
     uint64_t address, size;
 } fl_segment_view;
 
+/* Where the memory of a start state lies: a segment, or the range of an expandable one. */
+typedef struct fl_start_range {
+    uint64_t address; /* the base */
+    uint64_t room;    /* bytes up to what lies next; UINT64_MAX: nothing does */
+    uint64_t page;    /* 0: not expandable, one segment in one piece */
+} fl_start_range;
+
+/* What an allocator holds before the first op: mapped runs by address, the blocks that tile them
+ * (free neighbours are one block), and the ranges in which they lie, oldest first.  `segment` of a
+ * run is an index into the ranges. */
+typedef struct fl_start {
+    const fl_segment_view *segments;
+    size_t segment_count;
+    const fl_block_view *blocks;
+    size_t block_count;
+    const fl_start_range *ranges;
+    size_t range_count;
+} fl_start;
+
 /* Where a walk goes: segments and mapped runs by address, each followed by its blocks, which tile
  * it. */
 typedef struct fl_walk {

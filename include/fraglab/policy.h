@@ -89,9 +89,6 @@ FL_API size_t fl_refusal_message(const fl_profile *profile, const fl_refusal *re
                                  unsigned device, const fl_process *processes, size_t process_count,
                                  char *buffer, size_t size);
 
-/* A block that is live before the first op; for `adopt`. */
-typedef struct fl_start fl_start;
-
 typedef struct fl_policy_ops {
     const char *name;
     const char *summary;
@@ -111,7 +108,8 @@ typedef struct fl_policy_ops {
     fl_status (*check)(const struct fl_policy_state *state, fl_error *error); /* every invariant */
     void (*close)(struct fl_policy_state *state); /* accepts a half-opened state */
 
-    /* Optional. */
+    /* Optional.  adopt: takes over what was there before the first op, right after open; peaks are
+     * then what is current, sums and counters 0.  FL_ERR_UNAVAILABLE: not this start state. */
     fl_status (*adopt)(struct fl_policy_state *state, const fl_start *start, fl_error *error);
     void (*probe)(const struct fl_policy_state *state, const fl_op *request, fl_probe *ret_probe);
     /* The next larger value of a parameter at which any comparison made so far would have gone

@@ -14,6 +14,13 @@ extern "C" {
 
 typedef enum fl_on_oom { FL_ON_OOM_STOP, FL_ON_OOM_SKIP } fl_on_oom;
 
+/* Where what was there before the first event of a cut window goes. */
+typedef enum fl_start_choice {
+    FL_START_RECORDED, /* it keeps its place */
+    FL_START_FRESH,    /* it is asked for anew, by ascending address; peaks begin after that */
+    FL_START_NONE      /* only in a summary: there was nothing, or nothing is known of it */
+} fl_start_choice;
+
 typedef struct fl_replay_options {
     const fl_host *host;         /* NULL: the default host */
     const fl_policy_ops *policy; /* NULL: torch */
@@ -28,6 +35,7 @@ typedef struct fl_replay_options {
     size_t trace_device;             /* which device's events */
     uint64_t first_event, end_event; /* half open; both 0: all */
     fl_on_oom on_oom;
+    fl_start_choice start; /* RECORDED needs a policy that can adopt */
     /* Skip what costs time on every op: the summary then lacks the events at which peaks stood,
      * and peaks start anew where the trace resets them.  Only without `watch`, and with a policy
      * that keeps statistics; else without effect. */
@@ -55,7 +63,8 @@ typedef struct fl_replay_summary {
     uint64_t allocs; /* requests, refused ones included */
     uint64_t frees;  /* of what was served */
     uint64_t ooms;   /* requests that failed, whatever the reason */
-    fl_totals peak;  /* each the peak of its own */
+    fl_start_choice start;
+    fl_totals peak; /* each the peak of its own */
     fl_totals end;
     uint64_t peak_reserved_event, peak_allocated_event;
     uint64_t driver_malloc, driver_free, driver_map, driver_unmap;

@@ -160,6 +160,40 @@ fl_answer fl_device_unmap(fl_device *device, uint64_t address, uint64_t size)
     return device_count(device, FL_CALL_UNMAP, size, answer);
 }
 
+/* Places memory that is there before the first op; `place` NULL: this device cannot. */
+static fl_answer device_place(fl_device *device, uint64_t size, uint64_t address,
+                              fl_answer (*place)(struct fl_device_state *, uint64_t, uint64_t))
+{
+    device_enter(device);
+    if (place == NULL) {
+        fl_fail(&device->error, FL_ERR_UNAVAILABLE, "device %s chooses its addresses itself",
+                device->ops->name);
+        return FL_ANSWER_ERROR;
+    }
+    fl_answer answer = place(device->state, size, address);
+    device->info.used_bytes = device->ops->used(device->state);
+    return answer;
+}
+
+fl_answer fl_device_acquire_at(fl_device *device, uint64_t size, uint64_t address)
+{
+    return device_place(device, size, address, device->ops->acquire_at);
+}
+
+fl_answer fl_device_reserve_at(fl_device *device, uint64_t size, uint64_t address)
+{
+    return device_place(device, size, address, device->ops->reserve_at);
+}
+
+void fl_device_begin(fl_device *device)
+{
+    fl_device_info *info = &device->info;
+    memset(info->calls, 0, sizeof info->calls);
+    info->refusals = 0;
+    info->least_refused_bytes = UINT64_MAX;
+    info->most_granted_bytes = info->used_bytes;
+}
+
 fl_answer fl_device_outside(fl_device *device, uint64_t bytes)
 {
     device_enter(device);

@@ -65,6 +65,7 @@ struct fl_device_state {
     fl_table stream_numbers;
     uint64_t large_page; /* the largest that any range was reserved for */
     uint64_t next_range; /* above everything recorded */
+    bool is_under_way;   /* the first op has begun; before, whatever is placed is granted */
     uint32_t last_base;  /* taken by the last reservation; NO_BASE: that took none */
 };
 
@@ -142,9 +143,27 @@ static void recorded_read_unmap(struct recorded_reading *reading, const fl_recor
         fl_extents_remove(&reading->ranges, range.address, NULL);
 }
 
+static bool recorded_read_start(struct fl_device_state *state, struct recorded_reading *reading,
+                                const fl_recorded_start *start, fl_error *error)
+{
+    if (start->size == 0 || fl_extents_overlap(&reading->ranges, start->address, start->size))
+        return true;
+    if (!fl_vector_reserve(state->host, &reading->known, 1, error))
+        return false;
+    fl_extent range = {start->address, start->size, (uint32_t)reading->known.count};
+    reading->known.items[reading->known.count++] =
+        (struct recorded_range){start->mapped_bytes, start->stream};
+    if (start->address + start->size > state->next_range)
+        state->next_range = start->address + start->size;
+    return fl_extents_insert(state->host, &reading->ranges, range, error);
+}
+
 static bool recorded_read(struct fl_device_state *state, struct recorded_reading *reading,
                           fl_error *error)
 {
+    for (size_t i = 0; i < state->record->range_count; i++)
+        if (!recorded_read_start(state, reading, &state->record->ranges[i], error))
+            return false;
     for (size_t i = 0; i < state->record->count; i++) {
         const fl_recorded_event *event = &state->record->events[i];
         uint64_t end;
@@ -222,6 +241,7 @@ static void recorded_pass(struct fl_device_state *state, size_t cursor)
 void fl_device_recorded_seek(fl_device *device, uint64_t begin, uint64_t end)
 {
     struct fl_device_state *state = fl_device_get_state(device);
+    state->is_under_way = true;
     if (begin != state->begin) {
         recorded_pass(state, recorded_find(state->record, begin));
         state->credit_bytes = 0;
@@ -289,6 +309,30 @@ static fl_answer recorded_acquire(struct fl_device_state *state, uint64_t size, 
     state->segment_bytes = used;
     *ret_address = next->address;
     recorded_pass(state, state->cursor + 1);
+    return FL_ANSWER_OK;
+}
+
+static fl_answer recorded_acquire_at(struct fl_device_state *state, uint64_t size, uint64_t address)
+{
+    uint64_t used, end;
+    if (size == 0 || !fl_add(address, size, &end) ||
+        !fl_add(state->segment_bytes, fl_pages_footprint(size), &used) ||
+        recorded_is_taken(state, address, size)) {
+        fl_fail(state->error, FL_ERR_INPUT, "the start state has memory twice at 0x%" PRIx64,
+                address);
+        return FL_ANSWER_ERROR;
+    }
+    fl_extent extent = {.address = address, .size = size};
+    if (!fl_extents_insert(state->host, &state->segments, extent, state->error))
+        return FL_ANSWER_ERROR;
+    state->segment_bytes = used;
+    return FL_ANSWER_OK;
+}
+
+/* Ranges are not kept: what is mapped in them is. */
+static fl_answer recorded_reserve_at(struct fl_device_state *state, uint64_t size, uint64_t address)
+{
+    (void)state, (void)size, (void)address;
     return FL_ANSWER_OK;
 }
 
@@ -378,6 +422,8 @@ static fl_answer recorded_unreserve(struct fl_device_state *state, uint64_t addr
 static fl_answer recorded_page_create(struct fl_device_state *state, uint64_t size,
                                       uint64_t *ret_page)
 {
+    if (!state->is_under_way)
+        return fl_pages_create(&state->pages, size, ret_page);
     const fl_recorded_event *next = recorded_next(state);
     uint64_t created;
     if (next == NULL || next->kind != FL_RECORDED_MAP ||
@@ -441,6 +487,8 @@ const fl_device_ops fl_device_recorded = {
     .page_free = recorded_page_free,
     .map = recorded_map,
     .unmap = recorded_unmap,
+    .acquire_at = recorded_acquire_at,
+    .reserve_at = recorded_reserve_at,
     .used = recorded_used,
     .footprint = recorded_footprint,
     .needs_record = true,

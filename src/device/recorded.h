@@ -22,10 +22,19 @@ typedef struct fl_recorded_event {
     fl_recorded_kind kind;
 } fl_recorded_event;
 
+/* A range that was there before the first event: what of it was ever mapped lies in [address,
+ * address + size). */
+typedef struct fl_recorded_start {
+    uint64_t address, size, mapped_bytes;
+    uint32_t stream;
+} fl_recorded_start;
+
 /* Ascending by event; outlives the device. */
 typedef struct fl_device_record {
     const fl_recorded_event *events;
     size_t count;
+    const fl_recorded_start *ranges;
+    size_t range_count;
 } fl_device_record;
 
 /* To be called before each op, on a device that was opened as `recorded`.  What the op may be

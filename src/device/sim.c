@@ -128,7 +128,9 @@ static fl_answer sim_reserve(struct fl_device_state *state, uint64_t size, uint6
         return sim_fail(state, "reserving", 0, "0 bytes asked");
     uint64_t taken = fl_pages_footprint(size);
     uint64_t address = state->next_range;
-    if (!sim_range_fits(address, taken) && address < SIM_SEGMENT_END)
+    bool is_free =
+        sim_range_fits(address, taken) && !fl_extents_overlap(&state->segments, address, taken);
+    if (!is_free && address < SIM_SEGMENT_END)
         address = SIM_SEGMENT_END;
     if (!sim_range_fits(address, taken))
         return FL_ANSWER_FULL;
@@ -140,12 +142,51 @@ static fl_answer sim_reserve(struct fl_device_state *state, uint64_t size, uint6
     return FL_ANSWER_OK;
 }
 
+/* Segments that come later keep clear of everything that was placed. */
+static fl_answer sim_occupy(struct fl_device_state *state, uint64_t taken, uint64_t address)
+{
+    if (state->segments.count == 0 && address < state->segments.start)
+        state->segments.start = address;
+    if (taken == 0 || address < state->segments.start || address > SIM_SEGMENT_END ||
+        taken > SIM_SEGMENT_END - address || fl_extents_overlap(&state->segments, address, taken))
+        return sim_fail(state, "placing", address, "something else is there");
+    fl_extent extent = {.address = address, .size = taken};
+    return fl_extents_insert(state->host, &state->segments, extent, state->error) ? FL_ANSWER_OK
+                                                                                  : FL_ANSWER_ERROR;
+}
+
+static fl_answer sim_acquire_at(struct fl_device_state *state, uint64_t size, uint64_t address)
+{
+    uint64_t taken = fl_pages_footprint(size);
+    if (!sim_has_room(state, size))
+        return FL_ANSWER_FULL;
+    fl_answer answer = sim_occupy(state, taken, address);
+    if (answer == FL_ANSWER_OK)
+        state->segment_bytes += taken;
+    return answer;
+}
+
+/* New ranges go on above. */
+static fl_answer sim_reserve_at(struct fl_device_state *state, uint64_t size, uint64_t address)
+{
+    uint64_t taken = fl_pages_footprint(size);
+    fl_answer answer = sim_occupy(state, taken, address);
+    fl_extent extent = {.address = address, .size = taken};
+    if (answer != FL_ANSWER_OK)
+        return answer;
+    if (address + taken + FL_DEVICE_GRANULE > state->next_range)
+        state->next_range = address + taken + FL_DEVICE_GRANULE;
+    return fl_extents_insert(state->host, &state->ranges, extent, state->error) ? FL_ANSWER_OK
+                                                                                : FL_ANSWER_ERROR;
+}
+
 static fl_answer sim_unreserve(struct fl_device_state *state, uint64_t address, uint64_t size)
 {
     if (fl_extents_overlap(&state->pages.mapped, address, size))
         return sim_fail(state, "unreserving", address, "pages are mapped in it");
     if (!sim_take(&state->ranges, address, size))
         return sim_fail(state, "unreserving", address, "no range of that size begins there");
+    sim_take(&state->segments, address, size); /* where it was placed */
     return FL_ANSWER_OK;
 }
 
@@ -196,6 +237,8 @@ const fl_device_ops fl_device_sim = {
     .page_free = sim_page_free,
     .map = sim_map,
     .unmap = sim_unmap,
+    .acquire_at = sim_acquire_at,
+    .reserve_at = sim_reserve_at,
     .outside = sim_outside,
     .used = sim_used,
     .footprint = sim_footprint,

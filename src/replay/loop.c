@@ -314,6 +314,19 @@ static fl_status add_place(const fl_replay *replay, uint64_t event, fl_status st
     return status;
 }
 
+fl_status fl_replay_ask(fl_replay *replay, fl_op *op, fl_error *error)
+{
+    struct place place = {replay->event, true};
+    return run_op(replay, &place, op, error);
+}
+
+fl_status fl_replay_tell(fl_replay *replay, const fl_op *op, fl_error *error)
+{
+    struct place place = {replay->event, true};
+    fl_result result = {0};
+    return replay->options.watch == NULL ? FL_OK : tell_watcher(replay, &place, op, &result, error);
+}
+
 fl_status fl_replay_inferred(fl_replay *replay, fl_error *error)
 {
     if (replay->event == replay->end_event)
@@ -342,6 +355,11 @@ fl_status fl_replay_event(fl_replay *replay, fl_error *error)
     uint64_t event = replay->event;
     uint8_t kind = columns->kind[event];
     uint8_t flags = columns->flags[event];
+    if (!replay->has_begun) {
+        fl_status status = fl_replay_begin(replay, error);
+        if (status != FL_OK)
+            return add_place(replay, event, status, error);
+    }
     if (flags & FL_EVENT_INSERTED) {
         fl_status status = fl_replay_inferred(replay, error);
         if (status != FL_OK)

@@ -63,6 +63,8 @@ static fl_status open_device(fl_replay *replay, fl_error *error)
     replay->plays_record = ops->needs_record;
     if (replay->plays_record)
         status = fl_record_init(&replay->record, replay->host, replay->columns, error);
+    if (status == FL_OK && replay->plays_record && replay->start.segment_count > 0)
+        status = fl_record_add_start(&replay->record, replay->host, &replay->start, error);
     if (status != FL_OK)
         return status;
     fl_device_env env = {
@@ -167,10 +169,12 @@ static fl_status replay_init(fl_replay *replay, fl_error *error)
     replay->fates = fl_new(replay->host, replay->fate_count, error);
     if (replay->fates == NULL)
         return FL_ERR_RESOURCE;
+    fl_replay_find_start(replay);
     if ((status = read_settings(replay, error)) != FL_OK ||
         (status = open_device(replay, error)) != FL_OK)
         return status;
-    return open_policy(replay, error);
+    status = open_policy(replay, error);
+    return status == FL_OK ? fl_replay_adopt(replay, error) : status;
 }
 
 fl_status fl_replay_open(const fl_trace *trace, const fl_replay_options *options,
@@ -285,6 +289,7 @@ void fl_replay_get_summary(const fl_replay *replay, fl_replay_summary *ret_summa
         .allocs = replay->allocs,
         .frees = replay->frees,
         .ooms = replay->ooms,
+        .start = replay->start.segment_count > 0 ? replay->options.start : FL_START_NONE,
         .peak = replay->peak,
         .end = replay->now,
         .peak_reserved_event = replay->peak_reserved_event,

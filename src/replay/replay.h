@@ -35,6 +35,8 @@ struct fl_replay {
     uint64_t event; /* the next one */
     uint64_t end_event;
     bool has_ended;
+    fl_start start; /* what was there before the first event; nothing: no segments */
+    bool has_begun; /* the start state has been told, or asked for */
 
     fl_device *device;
     bool plays_record; /* the device has to be told which events an op may use */
@@ -70,6 +72,17 @@ static inline bool fl_replay_is_lean(const fl_replay *replay)
 
 /* The sink that a policy writes to; counts, and keeps the changes where somebody watches. */
 void fl_replay_take_change(void *user, const fl_change *change);
+
+/* start.c: takes over what was there before the first event, or nothing; and what happens to it
+ * once the replay runs. */
+void fl_replay_find_start(fl_replay *replay);
+fl_status fl_replay_adopt(fl_replay *replay, fl_error *error);
+fl_status fl_replay_begin(fl_replay *replay, fl_error *error);
+
+/* loop.c: asks for an op on behalf of `event`, as if it were inferred, and tells the watcher what
+ * the changes kept so far add up to. */
+fl_status fl_replay_ask(fl_replay *replay, fl_op *op, fl_error *error);
+fl_status fl_replay_tell(fl_replay *replay, const fl_op *op, fl_error *error);
 
 /* One event of the trace, and the ops inferred before it. */
 fl_status fl_replay_event(fl_replay *replay, fl_error *error);

@@ -21,6 +21,7 @@ static void device_deinit(const fl_host *host, fl_trace_device *device)
     fl_vector_deinit(host, &device->segments);
     fl_vector_deinit(host, &device->blocks);
     fl_vector_deinit(host, &device->block_stacks);
+    fl_trace_drop_start(host, &device->start);
 }
 
 void fl_trace_free(fl_trace *trace)
@@ -458,6 +459,8 @@ fl_status fl_trace_finish(fl_trace *trace, fl_error *error)
         if (!fl_columns_trim(trace->host, &device->columns, error))
             return FL_ERR_RESOURCE;
         fl_status status = fl_trace_judge_window(trace, device, &device->is_complete, error);
+        if (status == FL_OK && !device->is_complete && device->has_final_state)
+            status = fl_trace_find_start(trace, i, error);
         if (status != FL_OK)
             return status;
     }

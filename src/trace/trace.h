@@ -45,10 +45,23 @@ FL_VECTOR(fl_insertion_vector, fl_insertion);
 FL_VECTOR(fl_note_vector, fl_note);
 FL_VECTOR(fl_segment_vector, fl_segment_view);
 FL_VECTOR(fl_block_vector, fl_block_view);
+FL_VECTOR(fl_range_vector, fl_start_range);
 FL_VECTOR(fl_u32_vector, uint32_t);
 FL_VECTOR(fl_u64_vector, uint64_t);
 FL_VECTOR(fl_pool_vector, fl_pool_name);
 FL_VECTOR(fl_text_vector, const char *);
+
+/* What was there before the first event of a cut window.  Until the rebuild has placed it, there are
+ * only the mapped runs and the blocks in use, whose size is 0 where the window alone does not tell;
+ * then it is what a policy adopts. */
+typedef struct fl_trace_start {
+    struct fl_segment_vector segments;
+    struct fl_block_vector blocks;
+    struct fl_range_vector ranges;
+    uint32_t first_id; /* blocks that were in use have numbers from here on */
+    bool is_known;     /* the walk back met no contradiction */
+    bool is_placed;
+} fl_trace_start;
 
 typedef struct fl_trace_device {
     fl_columns columns;
@@ -61,6 +74,7 @@ typedef struct fl_trace_device {
     struct fl_block_vector blocks;
     struct fl_u32_vector block_stacks; /* one per block */
     bool has_final_state, is_complete;
+    fl_trace_start start;
 } fl_trace_device;
 FL_VECTOR(fl_device_vector, fl_trace_device);
 

@@ -256,7 +256,7 @@ static void random_programs_find_every_promise_kept(void **state)
     const fl_device_ops *ops = *state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         program_run(&model, fl_device_find("sim"), seed, NULL);
-        fl_device_record record = {model.recorded.items, model.recorded.count};
+        fl_device_record record = {.events = model.recorded.items, .count = model.recorded.count};
         program_run(&tried, ops, seed, &record);
         if (ops->needs_record) {
             assert_int_equal(tried.answers.count, model.answers.count);
@@ -283,7 +283,7 @@ static void every_table_has_what_is_required(void **state)
 static fl_status open_and_acquire(const fl_host *host, void *user, fl_error *error)
 {
     static const fl_recorded_event events[] = {{0, 16 * FL_MIB, 1, 0, FL_RECORDED_ALLOC}};
-    fl_device_record record = {events, COUNT_OF(events)};
+    fl_device_record record = {.events = events, .count = COUNT_OF(events)};
     fl_device_env env = {.host = host, .capacity_bytes = CAPACITY, .record = &record};
     fl_device *device;
     fl_status status = fl_device_open(user, &env, &device, error);

@@ -90,7 +90,8 @@ static void segments_come_at_their_recorded_addresses(void **state)
         {10, 0xa00000, MIB(2), 0, FL_RECORDED_ALLOC},
         {20, 0x100000, MIB(20), 0, FL_RECORDED_ALLOC},
     };
-    fl_device *device = open_record(&(fl_device_record){events, COUNT_OF(events)});
+    fl_device *device =
+        open_record(&(fl_device_record){.events = events, .count = COUNT_OF(events)});
     fl_device_recorded_seek(device, 0, 11);
     assert_int_equal(acquire(device, MIB(20)), 0);
     assert_int_equal(acquire(device, MIB(2)), 0xa00000);
@@ -109,7 +110,8 @@ static void what_an_op_did_not_take_is_passed_over(void **state)
         {0, MIB(100), MIB(2), 0, FL_RECORDED_ALLOC},
         {5, MIB(200), MIB(2), 0, FL_RECORDED_ALLOC},
     };
-    fl_device *device = open_record(&(fl_device_record){events, COUNT_OF(events)});
+    fl_device *device =
+        open_record(&(fl_device_record){.events = events, .count = COUNT_OF(events)});
     fl_device_recorded_seek(device, 0, 1);
     fl_device_recorded_seek(device, 2, 6);
     assert_int_equal(acquire(device, MIB(2)), MIB(200));
@@ -126,7 +128,8 @@ static void a_failed_attempt_shows_in_what_was_given_back_for_it(void **state)
         {7, MIB(200), MIB(30), 0, FL_RECORDED_FREE},  {8, MIB(300), MIB(40), 0, FL_RECORDED_FREE},
         {9, MIB(500), MIB(60), 0, FL_RECORDED_ALLOC},
     };
-    fl_device *device = open_record(&(fl_device_record){events, COUNT_OF(events)});
+    fl_device *device =
+        open_record(&(fl_device_record){.events = events, .count = COUNT_OF(events)});
     fl_device_recorded_seek(device, 0, 5);
     acquire(device, MIB(20));
     acquire(device, MIB(30));
@@ -150,7 +153,8 @@ static void an_inferred_trim_shares_the_records_of_the_next_op(void **state)
         {2, MIB(100), MIB(20), 0, FL_RECORDED_FREE},
         {3, MIB(100), MIB(22), 0, FL_RECORDED_ALLOC},
     };
-    fl_device *device = open_record(&(fl_device_record){events, COUNT_OF(events)});
+    fl_device *device =
+        open_record(&(fl_device_record){.events = events, .count = COUNT_OF(events)});
     fl_device_recorded_seek(device, 0, 1);
     acquire(device, MIB(20));
     fl_device_recorded_seek(device, 2, 2);
@@ -170,7 +174,8 @@ static void a_mapping_that_failed_midway_fails_there_again(void **state)
         {3, MIB(420), MIB(40), 3, FL_RECORDED_UNMAP},
         {4, MIB(420), MIB(100), 3, FL_RECORDED_MAP},
     };
-    fl_device *device = open_record(&(fl_device_record){events, COUNT_OF(events)});
+    fl_device *device =
+        open_record(&(fl_device_record){.events = events, .count = COUNT_OF(events)});
     fl_device_recorded_seek(device, 0, 1);
     uint64_t base = reserve(device, MIB(20), 3);
     assert_int_equal(base, MIB(400));
@@ -191,7 +196,8 @@ static void pages_of_a_refused_call_leave_room_for_the_next(void **state)
 {
     (void)state;
     static const fl_recorded_event events[] = {{0, MIB(400), MIB(42), 0, FL_RECORDED_MAP}};
-    fl_device *device = open_record(&(fl_device_record){events, COUNT_OF(events)});
+    fl_device *device =
+        open_record(&(fl_device_record){.events = events, .count = COUNT_OF(events)});
     fl_device_recorded_seek(device, 0, 1);
     assert_false(grow(device, MIB(400), 3, MIB(21)));
     assert_int_equal(fl_device_get_info(device)->used_bytes, 0);
@@ -210,7 +216,8 @@ static void ranges_begin_where_they_are_first_mapped(void **state)
         {2, MIB(1020), MIB(60), 0, FL_RECORDED_MAP}, {3, MIB(1040), MIB(20), 0, FL_RECORDED_UNMAP},
         {4, MIB(5000), MIB(2), 0, FL_RECORDED_MAP},  {5, MIB(1040), MIB(20), 0, FL_RECORDED_MAP},
     };
-    fl_device *device = open_record(&(fl_device_record){events, COUNT_OF(events)});
+    fl_device *device =
+        open_record(&(fl_device_record){.events = events, .count = COUNT_OF(events)});
     fl_device_recorded_seek(device, 0, 10);
     assert_int_equal(reserve(device, MIB(20), 1), MIB(9000));
     assert_int_equal(reserve(device, MIB(20), 0), MIB(1000));
@@ -230,7 +237,8 @@ static void a_range_without_pages_is_given_up(void **state)
         {3, MIB(1020), MIB(20), 0, FL_RECORDED_UNMAP},
         {4, MIB(1000), MIB(20), 0, FL_RECORDED_MAP},
     };
-    fl_device *device = open_record(&(fl_device_record){events, COUNT_OF(events)});
+    fl_device *device =
+        open_record(&(fl_device_record){.events = events, .count = COUNT_OF(events)});
     fl_device_recorded_seek(device, 0, 1);
     assert_int_equal(reserve(device, MIB(20), 0), MIB(1000));
     assert_true(grow(device, MIB(1000), 2, MIB(20)));
@@ -249,7 +257,8 @@ static void a_range_given_up_at_once_leaves_the_base_to_the_next(void **state)
         {0, MIB(1000), MIB(20), 0, FL_RECORDED_MAP},
         {1, MIB(5000), MIB(20), 0, FL_RECORDED_MAP},
     };
-    fl_device *device = open_record(&(fl_device_record){events, COUNT_OF(events)});
+    fl_device *device =
+        open_record(&(fl_device_record){.events = events, .count = COUNT_OF(events)});
     fl_device_recorded_seek(device, 0, 1);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(reserve(device, MIB(20), 0), MIB(1000));
@@ -269,7 +278,8 @@ static void ranges_of_large_and_small_pages_are_told_apart(void **state)
         {6, MIB(5000), MIB(40), 0, FL_RECORDED_MAP},
     };
     for (int first = 0; first < 2; first++) {
-        fl_device *device = open_record(&(fl_device_record){events, COUNT_OF(events)});
+        fl_device *device =
+            open_record(&(fl_device_record){.events = events, .count = COUNT_OF(events)});
         fl_device_recorded_seek(device, 0, 1);
         if (first == 0)
             assert_int_equal(reserve(device, MIB(20), 0), MIB(5000));
@@ -288,7 +298,8 @@ static void a_base_that_was_passed_is_not_handed_out(void **state)
         {0, MIB(1000), MIB(20), 0, FL_RECORDED_MAP},
         {4, MIB(5000), MIB(20), 0, FL_RECORDED_MAP},
     };
-    fl_device *device = open_record(&(fl_device_record){events, COUNT_OF(events)});
+    fl_device *device =
+        open_record(&(fl_device_record){.events = events, .count = COUNT_OF(events)});
     fl_device_recorded_seek(device, 3, 5);
     assert_int_equal(reserve(device, MIB(20), 0), MIB(5000));
     fl_device_close(device);
@@ -308,7 +319,8 @@ static void a_record_that_cannot_be_hands_out_nothing_twice(void **state)
         {7, MIB(700), UINT64_MAX - MIB(700), 0, FL_RECORDED_MAP},
         {8, MIB(300), UINT64_MAX, 0, FL_RECORDED_UNMAP},
     };
-    fl_device *device = open_record(&(fl_device_record){events, COUNT_OF(events)});
+    fl_device *device =
+        open_record(&(fl_device_record){.events = events, .count = COUNT_OF(events)});
     uint64_t address = 0, page = 0;
     fl_device_recorded_seek(device, 0, 1);
     assert_int_equal(acquire(device, MIB(20)), MIB(100));
@@ -332,7 +344,7 @@ static fl_status open_and_play(const fl_host *host, void *user, fl_error *error)
     for (uint64_t i = 0; i < COUNT_OF(events); i++)
         events[i] = (fl_recorded_event){i, MIB(1 + i * 100), MIB(20), (uint32_t)i % 50,
                                         i % 2 == 0 ? FL_RECORDED_MAP : FL_RECORDED_ALLOC};
-    fl_device_record record = {events, COUNT_OF(events)};
+    fl_device_record record = {.events = events, .count = COUNT_OF(events)};
     fl_device_env env = {.host = host, .capacity_bytes = UINT64_MAX, .record = &record};
     fl_device *device;
     fl_status status = fl_device_open(fl_device_find("recorded"), &env, &device, error);

@@ -426,7 +426,8 @@ static void the_record_of_a_run_plays_it_back(void **state)
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         assert_int_equal(bench_open(&over_card, *state, fl_host_default(), seed, NULL), FL_OK);
         assert_true(bench_run(&over_card, STEPS));
-        fl_device_record record = {over_card.recorded.items, over_card.recorded.count};
+        fl_device_record record = {.events = over_card.recorded.items,
+                                   .count = over_card.recorded.count};
         assert_int_equal(bench_open(&over_record, *state, fl_host_default(), seed, &record), FL_OK);
         assert_true(bench_run(&over_record, STEPS));
         CHECK(&over_record, over_card.changes.count == over_record.changes.count);

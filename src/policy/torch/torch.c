@@ -111,7 +111,7 @@ static void torch_close(torch *st)
 /* ---- ops ------------------------------------------------------------------------------------- */
 
 /* Keeps streams in order of their original numbers: the order in which a free set is walked. */
-static bool torch_meet_stream(torch *st, uint32_t stream)
+bool torch_meet_stream(torch *st, uint32_t stream)
 {
     if (stream >= UINT16_MAX) {
         fl_fail(st->error, FL_ERR_RESOURCE, "more than %d streams", UINT16_MAX - 1);
@@ -134,7 +134,7 @@ static bool torch_meet_stream(torch *st, uint32_t stream)
 }
 
 /* Knows every id that there is room for, so that most requests meet none that is new. */
-static bool torch_meet_id(torch *st, uint32_t id)
+bool torch_meet_id(torch *st, uint32_t id)
 {
     if (id < st->block_of.count)
         return true;
@@ -305,6 +305,7 @@ const fl_policy_ops fl_policy_torch = {
     .control = torch_control,
     .check = torch_check,
     .close = torch_close,
+    .adopt = torch_adopt,
     .probe = torch_probe,
     .facts = torch_facts,
     .walk = torch_walk,

@@ -10,6 +10,7 @@
  *     release.c     collection, release-available, release-all, empty_cache (10)
  *     expandable.c  expandable segments (11)
  *     pools.c       scopes and private pools (12)
+ *     adopt.c       a start state
  *     view.c        walk, check, facts
  *
  * Blocks, segments and pools are indices into arrays.  Section numbers are those of
@@ -435,6 +436,16 @@ uint64_t torch_pool_hash(const torch *st, uint32_t pool);
 void torch_raise_reserved(torch *st, const struct torch_pool *pool, uint64_t bytes);
 void torch_lower_reserved(torch *st, const struct torch_pool *pool, uint64_t bytes);
 uint64_t torch_private_free(const torch *st); /* free bytes in private pools */
+
+/* ---- torch.c ------------------------------------------------------------------------------- */
+
+/* Makes a stream or an allocation number known; false: the host failed. */
+bool torch_meet_stream(torch *st, uint32_t stream);
+bool torch_meet_id(torch *st, uint32_t id);
+
+/* ---- adopt.c ------------------------------------------------------------------------------- */
+
+fl_status torch_adopt(torch *st, const fl_start *start, fl_error *error);
 
 /* ---- view.c -------------------------------------------------------------------------------- */
 

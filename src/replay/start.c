@@ -1,0 +1,156 @@
+/* What was there before the first event of a cut window: taken over by the policy as it lay, or
+ * asked for anew.
+ *
+ * A policy that takes it over tells no changes, for nothing has changed.  A watcher, who knows of
+ * the heap by changes alone, is told of it by one view in front of the first event, without an op:
+ * segments and blocks come, and what was freed goes pending. */
+#include "replay/replay.h"
+
+void fl_replay_find_start(fl_replay *replay)
+{
+    const fl_trace_device *device = &replay->trace->devices.items[replay->options.trace_device];
+    const fl_trace_start *start = &device->start;
+    replay->has_begun = true;
+    if (!start->is_placed || replay->options.first_event > 0)
+        return;
+    replay->start = (fl_start){
+        start->segments.items, start->segments.count, start->blocks.items,
+        start->blocks.count,   start->ranges.items,   start->ranges.count,
+    };
+    replay->has_begun = start->segments.count == 0;
+}
+
+fl_status fl_replay_adopt(fl_replay *replay, fl_error *error)
+{
+    const fl_start *start = &replay->start;
+    if (start->segment_count == 0 || replay->options.start != FL_START_RECORDED)
+        return FL_OK;
+    if (replay->policy->adopt == NULL)
+        return fl_fail(error, FL_ERR_UNAVAILABLE,
+                       "policy '%s' cannot take over what was there before the first event",
+                       replay->policy->name);
+    fl_status status = replay->policy->adopt(replay->policy_state, start, error);
+    for (size_t i = 0; status == FL_OK && i < start->block_count; i++) {
+        const fl_block_view *block = &start->blocks[i];
+        if (block->state != FL_BLOCK_FREE)
+            replay->fates[block->id] =
+                block->state == FL_BLOCK_LIVE ? FL_FATE_LIVE : FL_FATE_PENDING;
+    }
+    return status;
+}
+
+/* ---- telling --------------------------------------------------------------------------------- */
+
+static fl_change change_of_run(const fl_segment_view *run, fl_change_kind kind)
+{
+    return (fl_change){
+        .kind = (uint8_t)kind,
+        .flags = (uint8_t)((run->is_small ? FL_CHANGE_SMALL : 0) |
+                           (run->is_expandable ? FL_CHANGE_EXPANDABLE : 0)),
+        .id = FL_NONE,
+        .segment = run->segment,
+        .stream = run->stream,
+        .pool = run->pool,
+        .address = run->address,
+        .size = run->size,
+    };
+}
+
+static void tell_run(fl_replay *replay, const fl_segment_view *run)
+{
+    fl_change change = change_of_run(run, run->is_expandable ? FL_CHANGE_MAP : FL_CHANGE_ACQUIRE);
+    if (run->is_expandable)
+        change.requested = replay->start.ranges[run->segment].page;
+    fl_replay_take_change(replay, &change);
+}
+
+static void tell_block(fl_replay *replay, const fl_segment_view *run, const fl_block_view *block)
+{
+    if (block->state == FL_BLOCK_FREE)
+        return;
+    fl_change change = change_of_run(run, FL_CHANGE_PLACE);
+    change.id = block->id;
+    change.address = block->address;
+    change.size = block->size;
+    change.requested = block->requested;
+    fl_replay_take_change(replay, &change);
+    change.kind = FL_CHANGE_FREE_ASKED;
+    if (block->state == FL_BLOCK_PENDING)
+        fl_replay_take_change(replay, &change);
+}
+
+static fl_status tell_start(fl_replay *replay, fl_error *error)
+{
+    const fl_start *start = &replay->start;
+    size_t at = 0;
+    for (size_t i = 0; i < start->segment_count; i++) {
+        const fl_segment_view *run = &start->segments[i];
+        tell_run(replay, run);
+        while (at < start->block_count && start->blocks[at].address - run->address < run->size)
+            tell_block(replay, run, &start->blocks[at++]);
+    }
+    static const fl_op nothing = {
+        .id = FL_NONE, .stream = FL_NONE, .pool = FL_NONE, .text = FL_NONE};
+    return fl_replay_tell(replay, &nothing, error);
+}
+
+/* ---- asking anew ----------------------------------------------------------------------------- */
+
+static fl_status ask_block(fl_replay *replay, const fl_segment_view *run,
+                           const fl_block_view *block, fl_error *error)
+{
+    fl_op op = {
+        .kind = FL_OP_ALLOC,
+        .id = block->id,
+        .stream = run->stream,
+        .pool = run->pool,
+        .text = FL_NONE,
+        .size = block->requested,
+    };
+    fl_status status = fl_replay_ask(replay, &op, error);
+    if (status != FL_OK || block->state == FL_BLOCK_LIVE || replay->has_ended)
+        return status;
+    op = (fl_op){.kind = FL_OP_FREE,
+                 .flags = FL_OP_HELD,
+                 .id = block->id,
+                 .stream = run->stream,
+                 .pool = run->pool,
+                 .text = FL_NONE};
+    return fl_replay_ask(replay, &op, error);
+}
+
+static fl_status ask_start(fl_replay *replay, fl_error *error)
+{
+    const fl_start *start = &replay->start;
+    size_t at = 0;
+    fl_status status = FL_OK;
+    for (size_t i = 0; i < start->segment_count; i++) {
+        const fl_segment_view *run = &start->segments[i];
+        for (; at < start->block_count && start->blocks[at].address - run->address < run->size;
+             at++) {
+            const fl_block_view *block = &start->blocks[at];
+            if (block->state != FL_BLOCK_FREE && status == FL_OK && !replay->has_ended)
+                status = ask_block(replay, run, block, error);
+        }
+    }
+    if (status != FL_OK)
+        return status;
+    fl_op reset = {.kind = FL_OP_RESET_PEAKS,
+                   .id = FL_NONE,
+                   .stream = FL_NONE,
+                   .pool = FL_NONE,
+                   .text = FL_NONE};
+    return fl_replay_ask(replay, &reset, error);
+}
+
+fl_status fl_replay_begin(fl_replay *replay, fl_error *error)
+{
+    replay->has_begun = true;
+    bool is_recorded = replay->options.start == FL_START_RECORDED;
+    fl_status status = is_recorded ? tell_start(replay, error) : ask_start(replay, error);
+    replay->peak = replay->now;
+    replay->peak_allocated_event = replay->peak_reserved_event = replay->event;
+    if (!is_recorded)
+        replay->allocs = replay->frees = 0;
+    return status;
+}
