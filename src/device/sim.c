@@ -157,12 +157,11 @@ static fl_answer sim_occupy(struct fl_device_state *state, uint64_t taken, uint6
 
 static fl_answer sim_acquire_at(struct fl_device_state *state, uint64_t size, uint64_t address)
 {
-    uint64_t taken = fl_pages_footprint(size);
     if (!sim_has_room(state, size))
         return FL_ANSWER_FULL;
-    fl_answer answer = sim_occupy(state, taken, address);
+    fl_answer answer = sim_occupy(state, fl_pages_footprint(size), address);
     if (answer == FL_ANSWER_OK)
-        state->segment_bytes += taken;
+        state->segment_bytes += fl_pages_footprint(size);
     return answer;
 }
 
@@ -174,8 +173,9 @@ static fl_answer sim_reserve_at(struct fl_device_state *state, uint64_t size, ui
     fl_extent extent = {.address = address, .size = taken};
     if (answer != FL_ANSWER_OK)
         return answer;
-    if (address + taken + FL_DEVICE_GRANULE > state->next_range)
-        state->next_range = address + taken + FL_DEVICE_GRANULE;
+    uint64_t behind = address + taken + FL_DEVICE_GRANULE;
+    if (behind > state->next_range)
+        state->next_range = behind;
     return fl_extents_insert(state->host, &state->ranges, extent, state->error) ? FL_ANSWER_OK
                                                                                 : FL_ANSWER_ERROR;
 }

@@ -28,9 +28,17 @@ static int spans_by_begin(const void *a, const void *b)
     return left->begin < right->begin ? -1 : left->begin > right->begin;
 }
 
-static bool gather_spans(const fl_host *host, const fl_columns *columns, struct card_spans *spans,
-                         fl_error *error)
+static bool gather_spans(const fl_host *host, const fl_columns *columns,
+                         const fl_trace_start *start, struct card_spans *spans, fl_error *error)
 {
+    for (size_t i = 0; start != NULL && i < start->segments.count; i++) {
+        const fl_segment_view *run = &start->segments.items[i];
+        if (!run->is_expandable)
+            continue;
+        if (!fl_vector_reserve(host, spans, 1, error))
+            return false;
+        spans->items[spans->count++] = (struct span){run->address, run->address + run->size};
+    }
     for (uint64_t i = 0; columns->address != NULL && i < columns->count; i++) {
         if (columns->kind[i] != FL_EVENT_SEGMENT_MAP)
             continue;
@@ -67,9 +75,10 @@ static uint64_t least_distance(struct card_spans *spans)
 }
 
 /* The most that was reserved, and the most that is known to have been there for it. */
-static void find_most(const fl_columns *columns, uint64_t *ret_reserved, uint64_t *ret_there)
+static void find_most(const fl_columns *columns, uint64_t reserved, uint64_t *ret_reserved,
+                      uint64_t *ret_there)
 {
-    uint64_t reserved = 0, most = 0, there = 0;
+    uint64_t most = reserved, there = 0;
     for (uint64_t i = 0; i < columns->count; i++) {
         uint64_t size = columns->size[i], sum;
         uint8_t kind = columns->kind[i];
@@ -88,18 +97,27 @@ static void find_most(const fl_columns *columns, uint64_t *ret_reserved, uint64_
     *ret_there = there;
 }
 
-fl_status fl_card_estimate(const fl_host *host, const fl_columns *columns, uint64_t *ret_total,
-                           fl_error *error)
+uint64_t fl_start_reserved(const fl_trace_start *start)
+{
+    uint64_t reserved = 0;
+    for (size_t i = 0; start != NULL && i < start->segments.count; i++)
+        if (!fl_add(reserved, start->segments.items[i].size, &reserved))
+            return UINT64_MAX;
+    return reserved;
+}
+
+fl_status fl_card_estimate(const fl_host *host, const fl_columns *columns,
+                           const fl_trace_start *start, uint64_t *ret_total, fl_error *error)
 {
     struct card_spans spans = {0};
-    if (!gather_spans(host, columns, &spans, error)) {
+    if (!gather_spans(host, columns, start, &spans, error)) {
         fl_vector_deinit(host, &spans);
         return FL_ERR_RESOURCE;
     }
     uint64_t distance = least_distance(&spans);
     fl_vector_deinit(host, &spans);
     uint64_t reserved, there;
-    find_most(columns, &reserved, &there);
+    find_most(columns, fl_start_reserved(start), &reserved, &there);
     bool has_range = distance != UINT64_MAX && distance > RESERVE_GRANULE;
     uint64_t total = has_range ? (distance - RESERVE_GRANULE) / 9 * 8 : 0;
     *ret_total = total >= reserved && total >= there ? total : there;

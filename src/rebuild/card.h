@@ -4,8 +4,12 @@
 
 #include "trace/trace.h"
 
-/* An estimate of the card's total bytes; 0: nothing tells.  FL_ERR_RESOURCE. */
-fl_status fl_card_estimate(const fl_host *host, const fl_columns *columns, uint64_t *ret_total,
-                           fl_error *error);
+/* An estimate of the card's total bytes; 0: nothing tells.  `start`: what was there before the
+ * first event, or NULL.  FL_ERR_RESOURCE. */
+fl_status fl_card_estimate(const fl_host *host, const fl_columns *columns,
+                           const fl_trace_start *start, uint64_t *ret_total, fl_error *error);
+
+/* Bytes that were reserved before the first event; `start` may be NULL. */
+uint64_t fl_start_reserved(const fl_trace_start *start);
 
 #endif

@@ -127,6 +127,8 @@ static void compare_address(fl_compare *compare, const fl_view *view)
 
 void fl_compare_view(fl_compare *compare, const fl_view *view)
 {
+    if (view->op->kind == FL_OP_NONE)
+        return; /* what was there before */
     for (size_t i = 0; i < view->change_count; i++)
         compare_change(compare, view, &view->changes[i]);
     if (view->is_inferred)

@@ -10,6 +10,7 @@
 #include "base/vector.h"
 #include "rebuild/burst.h"
 #include "rebuild/card.h"
+#include "rebuild/start.h"
 #include "replay/replay.h"
 #include "trace/build.h"
 
@@ -87,9 +88,9 @@ static fl_status rebuild_watch(void *user, const fl_view *view, fl_error *error)
 }
 
 /* The most that the recorded allocator ever held. */
-static uint64_t most_reserved(const fl_columns *columns)
+static uint64_t most_reserved(const fl_columns *columns, uint64_t reserved)
 {
-    uint64_t reserved = 0, most = 0;
+    uint64_t most = reserved;
     for (uint64_t i = 0; i < columns->count; i++) {
         uint64_t size = columns->size[i];
         switch (columns->kind[i]) {
@@ -345,17 +346,15 @@ static bool has_open_burst(const fl_columns *columns)
 
 /* The settings that a file tells are part of it: what a release refuses it cannot have run under.
  */
-static fl_status check_conf(const fl_trace *trace, const fl_profile *profile, fl_error *error)
+static fl_status read_conf(const fl_trace *trace, const fl_profile *profile,
+                           fl_settings *ret_settings, fl_error *error)
 {
     const char *conf = fl_trace_conf(trace);
+    fl_settings_default(profile, ret_settings);
     if (conf == NULL)
         return FL_OK;
-    if (profile == NULL)
-        profile = fl_profile_newest();
-    fl_settings settings;
-    fl_settings_default(profile, &settings);
     fl_error refusal = {0};
-    fl_status status = fl_settings_parse(profile, conf, &settings, &refusal);
+    fl_status status = fl_settings_parse(profile, conf, ret_settings, &refusal);
     if (status == FL_OK)
         return FL_OK;
     if (status == FL_ERR_USAGE)
@@ -367,17 +366,24 @@ static fl_status check_conf(const fl_trace *trace, const fl_profile *profile, fl
     return status;
 }
 
+static const fl_profile *own_profile(const fl_profile *profile)
+{
+    return profile != NULL ? profile : fl_profile_newest();
+}
+
 fl_status fl_record_options(const fl_trace *trace, size_t device, const fl_profile *profile,
                             const fl_host *host, fl_replay_options *ret_options, fl_error *error)
 {
     const fl_device_ops *recorded = fl_device_find("recorded");
     if (recorded == NULL)
         return fl_fail(error, FL_ERR_UNAVAILABLE, "this build has no device 'recorded'");
-    fl_status status = check_conf(trace, profile, error);
+    fl_settings settings;
+    fl_status status = read_conf(trace, own_profile(profile), &settings, error);
     if (status != FL_OK)
         return status;
     uint64_t total;
-    status = fl_card_estimate(host, fl_trace_columns(trace, device), &total, error);
+    const fl_trace_device *of = &trace->devices.items[device];
+    status = fl_card_estimate(host, &of->columns, &of->start, &total, error);
     if (status != FL_OK)
         return status;
     *ret_options = (fl_replay_options){
@@ -425,6 +431,36 @@ static bool has_private_pools(const fl_trace *trace, size_t device)
     return false;
 }
 
+static fl_status fail_unknown_start(const fl_trace *trace, size_t device, fl_error *error)
+{
+    if (!trace->devices.items[device].has_final_state)
+        return fl_fail(error, FL_ERR_UNAVAILABLE,
+                       "%s: the window is cut at both ends: device %zu had memory before its first "
+                       "event, and the final state, from which that follows, is missing",
+                       fl_trace_path(trace), device);
+    return fl_fail(error, FL_ERR_UNAVAILABLE,
+                   "%s: the window is cut, and what device %zu had before its first event does not "
+                   "follow from the rest: the events contradict the final state, as they do when "
+                   "they are out of order or some kinds were not recorded",
+                   fl_trace_path(trace), device);
+}
+
+/* Makes a cut window whole, as this release and the recorded settings have it. */
+static fl_status place_start(fl_trace *trace, size_t device, const fl_profile *profile,
+                             fl_error *error)
+{
+    fl_replay_options options;
+    fl_settings settings;
+    fl_start_facts facts;
+    fl_status status = fl_record_options(trace, device, profile, trace->host, &options, error);
+    if (status == FL_OK)
+        status = read_conf(trace, own_profile(profile), &settings, error);
+    if (status != FL_OK)
+        return status;
+    return fl_start_place(trace, device, own_profile(profile), &settings, options.total_bytes,
+                          &facts, error);
+}
+
 fl_status fl_rebuild(fl_trace *trace, size_t device, const fl_profile *profile, fl_error *error)
 {
     if (device >= fl_trace_device_count(trace))
@@ -432,19 +468,20 @@ fl_status fl_rebuild(fl_trace *trace, size_t device, const fl_profile *profile, 
                        fl_trace_path(trace), device);
     if (fl_trace_format(trace) == FL_FORMAT_SCRIPT)
         return FL_OK;
-    if (!fl_trace_is_complete(trace, device)) {
-        fl_fail(error, FL_ERR_UNAVAILABLE,
-                "%s: the window is cut: device %zu had memory before its first event",
-                fl_trace_path(trace), device);
-        return fl_hint(error, "record from the start of the program and leave max_entries unset; "
-                              "`fraglab info` shows what is there");
-    }
+    bool is_cut = !fl_trace_is_complete(trace, device);
+    if (is_cut && !trace->devices.items[device].start.is_known)
+        return fail_unknown_start(trace, device, error);
     if (has_private_pools(trace, device)) {
         fl_fail(error, FL_ERR_UNAVAILABLE,
                 "%s: device %zu has private pools, and a snapshot does not say which requests "
                 "went there",
                 fl_trace_path(trace), device);
         return fl_hint(error, "`fraglab info` shows what is there");
+    }
+    if (is_cut) {
+        fl_status status = place_start(trace, device, profile, error);
+        if (status != FL_OK)
+            return status;
     }
     mark_frees(trace, device);
     fl_trace_drop_insertions(trace, device, 0);
@@ -458,6 +495,7 @@ fl_status fl_rebuild(fl_trace *trace, size_t device, const fl_profile *profile, 
     };
     if (!has_open_burst(rebuild.columns))
         return FL_OK;
-    rebuild.most_reserved_bytes = most_reserved(rebuild.columns);
+    rebuild.most_reserved_bytes =
+        most_reserved(rebuild.columns, fl_start_reserved(&trace->devices.items[device].start));
     return rebuild_run(&rebuild, error);
 }

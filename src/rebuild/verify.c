@@ -82,7 +82,7 @@ static void fill_verdict(struct verify *verify)
     const fl_device_info *info = fl_replay_get_device_info(verify->replay);
     verdict->most_granted_bytes = info->most_granted_bytes;
     verdict->least_refused_bytes = info->least_refused_bytes;
-    verdict->is_complete = true;
+    verdict->is_complete = fl_trace_is_complete(verify->trace, verify->device);
     if (!verdict->has_difference)
         verdict->profiles[verdict->profile_count++] = verify->replay->options.profile;
     count_inferred(verify);
@@ -117,6 +117,9 @@ static fl_status check_record(const fl_trace *trace, size_t device, const fl_hos
     uint64_t *asked = fl_new(host, count * sizeof *asked, error);
     if (asked == NULL)
         return FL_ERR_RESOURCE;
+    const fl_trace_start *start = &trace->devices.items[device].start;
+    for (size_t i = 0; i < start->in_use.count; i++)
+        asked[start->in_use.items[i].id] = start->in_use.items[i].requested;
     fl_status status = check_frees(trace, fl_trace_columns(trace, device), asked, count, error);
     fl_delete(host, asked, count * sizeof *asked);
     return status;

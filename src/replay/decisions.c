@@ -145,6 +145,8 @@ static fl_status print_answer(const fl_decision_log *log, const fl_view *view, f
 fl_status fl_decision_log_view(const fl_decision_log *log, const fl_view *view, fl_error *error)
 {
     fl_status status = FL_OK;
+    if (view->op->kind == FL_OP_NONE)
+        return FL_OK; /* what was there before the first event was decided then */
     for (size_t i = 0; i < view->change_count && status == FL_OK; i++)
         status = print_change(log, &view->changes[i], error);
     if (status != FL_OK)

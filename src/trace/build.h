@@ -74,9 +74,9 @@ fl_status fl_trace_finish(fl_trace *trace, fl_error *error);
 fl_status fl_trace_judge_window(const fl_trace *trace, const fl_trace_device *device,
                                 bool *ret_complete, fl_error *error);
 
-/* The same, start.c: the state before the first event of a cut window, by a walk back from the final
- * one.  What was in use then gets numbers behind those of the window, and so
- * do the events that speak of it. */
+/* The same, start.c: the state before the first event of a cut window, by a walk back from the
+ * final one.  What was in use then gets numbers behind those of the window, and so do the events
+ * that speak of it. */
 fl_status fl_trace_find_start(fl_trace *trace, size_t device, fl_error *error);
 
 /* Drops a start state. */

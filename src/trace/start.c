@@ -43,6 +43,7 @@ struct start_walk {
 void fl_trace_drop_start(const fl_host *host, fl_trace_start *start)
 {
     fl_vector_deinit(host, &start->segments);
+    fl_vector_deinit(host, &start->in_use);
     fl_vector_deinit(host, &start->blocks);
     fl_vector_deinit(host, &start->ranges);
     *start = (fl_trace_start){0};
@@ -296,7 +297,7 @@ static bool keep_blocks(struct start_walk *walk)
     fl_trace_start *start = &walk->device->start;
     fl_extent extent, run;
     uint64_t from = 0;
-    if (!fl_vector_reserve(walk->trace->host, &start->blocks, walk->active.count, walk->error))
+    if (!fl_vector_reserve(walk->trace->host, &start->in_use, walk->active.count, walk->error))
         return false;
     while (fl_extents_ceiling(&walk->active, from, &extent)) {
         const fl_block_view *block = &walk->blocks.items[extent.owner];
@@ -305,7 +306,7 @@ static bool keep_blocks(struct start_walk *walk)
             walk->is_broken = true;
             return true;
         }
-        start->blocks.items[start->blocks.count++] = *block;
+        start->in_use.items[start->in_use.count++] = *block;
         from = extent.address + extent.size;
     }
     return true;
@@ -317,8 +318,8 @@ static fl_status number_blocks(fl_trace *trace, size_t device, fl_table *numbers
 {
     fl_trace_start *start = &trace->devices.items[device].start;
     start->first_id = trace->devices.items[device].alloc_count;
-    for (size_t i = 0; i < start->blocks.count; i++) {
-        fl_block_view *block = &start->blocks.items[i];
+    for (size_t i = 0; i < start->in_use.count; i++) {
+        fl_block_view *block = &start->in_use.items[i];
         uint64_t name = trace->devices.items[device].alloc_count;
         fl_status status = fl_trace_new_id(trace, device, name, &block->id, error);
         if (status == FL_OK &&

@@ -51,16 +51,17 @@ FL_VECTOR(fl_u64_vector, uint64_t);
 FL_VECTOR(fl_pool_vector, fl_pool_name);
 FL_VECTOR(fl_text_vector, const char *);
 
-/* What was there before the first event of a cut window.  Until the rebuild has placed it, there are
- * only the mapped runs and the blocks in use, whose size is 0 where the window alone does not tell;
- * then it is what a policy adopts. */
+/* What was there before the first event of a cut window.  The window alone tells the mapped runs
+ * and the blocks in use, with size 0 where they were freed later; the rebuild adds what follows
+ * under a release and its settings, which is what a policy adopts. */
 typedef struct fl_trace_start {
     struct fl_segment_vector segments;
+    struct fl_block_vector in_use;
+    uint32_t first_id; /* the first of `in_use` has this number, and so on */
+    bool is_known;     /* the walk back met no contradiction */
+    bool is_placed;    /* the rest is valid, and the runs know their range */
     struct fl_block_vector blocks;
     struct fl_range_vector ranges;
-    uint32_t first_id; /* blocks that were in use have numbers from here on */
-    bool is_known;     /* the walk back met no contradiction */
-    bool is_placed;
 } fl_trace_start;
 
 typedef struct fl_trace_device {

@@ -37,8 +37,8 @@ static uint64_t estimate(const struct step *steps, size_t count)
 {
     fl_trace *trace = trace_of(steps, count);
     uint64_t total = 1;
-    assert_int_equal(fl_card_estimate(fl_host_default(), fl_trace_columns(trace, 0), &total, NULL),
-                     FL_OK);
+    assert_int_equal(
+        fl_card_estimate(fl_host_default(), fl_trace_columns(trace, 0), NULL, &total, NULL), FL_OK);
     fl_trace_free(trace);
     return total;
 }
@@ -106,7 +106,7 @@ static void sizes_that_make_no_sense_do_no_harm(void **state)
 static fl_status estimate_on(const fl_host *host, void *user, fl_error *error)
 {
     uint64_t total;
-    return fl_card_estimate(host, user, &total, error);
+    return fl_card_estimate(host, user, NULL, &total, error);
 }
 
 static void the_hosts_failure_is_told(void **state)

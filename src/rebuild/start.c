@@ -1,0 +1,292 @@
+/* From what was mapped and in use before the first event to a state that a policy can take over.
+ *
+ * Sizes: a block still there at the end shows its size.  One that was freed in the window shows
+ * only what was asked for.  Its real size is the rounded request and a tail, which is left where
+ * the rest was too small to be split off (section 8.1 of docs/allocator-rules.md): never in the
+ * small pool or with expandable segments; in the large pool at most 1 MiB, all of which a gap of at
+ * most 1 MiB to the next block must be, since every free block there is larger.  In a wider gap the
+ * first request that landed there shows where the free part began, because requests take the low
+ * end.  Where none did, there was most likely no tail.
+ *
+ * Ranges of expandable segments: runs of one pool and stream that lie within the length of one
+ * range.  Whatever is left between blocks is free, and between runs unmapped. */
+#include "rebuild/start.h"
+
+#include "base/extents.h"
+#include "base/memory.h"
+#include "rules/sizes.h"
+#include "trace/build.h"
+
+/* The card that a range is sized for where nothing tells its size. */
+#define START_NOMINAL_TOTAL (UINT64_C(1) << 40)
+
+struct placing {
+    const fl_host *host;
+    fl_trace *trace;
+    fl_trace_device *device;
+    const fl_profile *profile;
+    const fl_settings *settings;
+    uint64_t total_bytes;
+    struct fl_block_vector blocks; /* in use, with their sizes */
+    fl_extents gaps; /* behind blocks with a tail that is not known; owner: index of the block */
+    fl_start_facts facts;
+    fl_error *error;
+};
+
+/* ---- sizes ----------------------------------------------------------------------------------- */
+
+/* The end of what block `i` may reach to: the next block of the run, or its end. */
+static uint64_t block_bound(const struct fl_block_vector *blocks, size_t i,
+                            const fl_segment_view *run)
+{
+    uint64_t end = run->address + run->size;
+    return i + 1 < blocks->count && blocks->items[i + 1].address < end
+               ? blocks->items[i + 1].address
+               : end;
+}
+
+static bool size_block(struct placing *placing, size_t i, const fl_segment_view *run)
+{
+    fl_block_view *block = &placing->blocks.items[i];
+    const fl_settings *settings = placing->settings;
+    uint64_t room = block_bound(&placing->blocks, i, run) - block->address;
+    uint64_t rounded = fl_round_size(placing->profile, settings, block->requested);
+    block->size = rounded < room ? rounded : room;
+    uint64_t gap = room - block->size;
+    if (gap == 0 || run->is_small || settings->expandable)
+        return true;
+    bool is_oversize = rounded >= settings->max_split_bytes;
+    bool fills_run = block->address == run->address && room == run->size;
+    if (gap <= FL_SMALL_SIZE || (is_oversize && fills_run)) {
+        block->size = room;
+        placing->facts.hidden_tails++;
+        return true;
+    }
+    if (is_oversize)
+        return true;
+    fl_extent extent = {block->address + block->size, gap, (uint32_t)i};
+    return fl_extents_insert(placing->host, &placing->gaps, extent, placing->error);
+}
+
+static bool size_blocks(struct placing *placing)
+{
+    fl_trace_start *start = &placing->device->start;
+    size_t at = 0;
+    for (size_t i = 0; i < start->segments.count; i++) {
+        const fl_segment_view *run = &start->segments.items[i];
+        for (; at < placing->blocks.count &&
+               placing->blocks.items[at].address - run->address < run->size;
+             at++)
+            if (placing->blocks.items[at].size == 0 && !size_block(placing, at, run))
+                return false;
+    }
+    return true;
+}
+
+/* Is a tail of that size possible? */
+static bool is_tail(uint64_t size)
+{
+    return size <= FL_SMALL_SIZE && size % FL_MIN_BLOCK == 0;
+}
+
+/* The first request in a gap ends the tail; the block's own free ends what can be learnt. */
+static void read_gaps(struct placing *placing)
+{
+    const fl_columns *columns = &placing->device->columns;
+    uint32_t first_id = placing->device->start.first_id;
+    fl_extent gap;
+    for (uint64_t i = 0; columns->address != NULL && i < columns->count; i++) {
+        if (placing->gaps.count == 0)
+            return;
+        bool is_alloc = columns->kind[i] == FL_OP_ALLOC && (columns->flags[i] & FL_EVENT_OOM) == 0;
+        uint64_t address = columns->address[i];
+        if (is_alloc && fl_extents_floor(&placing->gaps, address, &gap) &&
+            address - gap.address < gap.size) {
+            fl_extents_remove(&placing->gaps, gap.address, NULL);
+            uint64_t tail = address - gap.address;
+            if (tail > 0 && is_tail(tail)) {
+                placing->blocks.items[gap.owner].size += tail;
+                placing->facts.hidden_tails++;
+            }
+        } else if (columns->kind[i] == FL_OP_FREE_DONE && columns->id[i] != FL_NONE &&
+                   columns->id[i] >= first_id &&
+                   columns->id[i] - first_id < placing->blocks.count) {
+            const fl_block_view *block = &placing->blocks.items[columns->id[i] - first_id];
+            if (fl_extents_remove(&placing->gaps, block->address + block->size, NULL))
+                placing->facts.open_tails++;
+        }
+    }
+}
+
+/* ---- free blocks ----------------------------------------------------------------------------- */
+
+static bool add_block(struct placing *placing, const fl_block_view *block)
+{
+    struct fl_block_vector *tiles = &placing->device->start.blocks;
+    if (!fl_vector_reserve(placing->host, tiles, 1, placing->error))
+        return false;
+    tiles->items[tiles->count++] = *block;
+    return true;
+}
+
+static bool add_free(struct placing *placing, uint64_t address, uint64_t end)
+{
+    fl_block_view block = {
+        .state = FL_BLOCK_FREE, .id = FL_NONE, .address = address, .size = end - address};
+    return address == end || add_block(placing, &block);
+}
+
+static bool fill_runs(struct placing *placing)
+{
+    const fl_trace_start *start = &placing->device->start;
+    size_t i = 0;
+    for (size_t k = 0; k < start->segments.count; k++) {
+        const fl_segment_view *run = &start->segments.items[k];
+        uint64_t at = run->address;
+        for (; i < placing->blocks.count &&
+               placing->blocks.items[i].address - run->address < run->size;
+             i++) {
+            const fl_block_view *block = &placing->blocks.items[i];
+            if (!add_free(placing, at, block->address) || !add_block(placing, block))
+                return false;
+            at = block->address + block->size;
+        }
+        if (!add_free(placing, at, run->address + run->size))
+            return false;
+    }
+    return true;
+}
+
+/* ---- ranges ---------------------------------------------------------------------------------- */
+
+static uint64_t range_page(const struct placing *placing, const fl_segment_view *run)
+{
+    if (!run->is_expandable)
+        return 0;
+    return run->is_small ? FL_SMALL_SEGMENT : placing->settings->large_segment_bytes;
+}
+
+/* A range fills from its base: the lowest address of it that was ever mapped.  A run that is first
+ * mapped within the window, and is unmapped in S0, lies lower than what S0 shows. */
+static uint64_t range_base(const struct placing *placing, const fl_segment_view *run,
+                           uint64_t lowest)
+{
+    const fl_columns *columns = &placing->device->columns;
+    uint64_t base = run->address, page = range_page(placing, run);
+    for (uint64_t i = columns->count; columns->address != NULL && i-- > 0;) {
+        if (columns->kind[i] != FL_EVENT_SEGMENT_MAP || columns->stream[i] != run->stream)
+            continue;
+        uint64_t address = columns->address[i];
+        if (address >= lowest && address < base && (base - address) % page == 0)
+            base = address;
+    }
+    return base;
+}
+
+/* How far a range reaches at most. */
+static uint64_t range_length(const struct placing *placing, uint64_t page)
+{
+    uint64_t total = placing->total_bytes != 0 ? placing->total_bytes : START_NOMINAL_TOTAL;
+    uint64_t length = UINT64_MAX;
+    fl_add(total, total / 8, &length);
+    return fl_round_up(length, page);
+}
+
+/* The range that a run belongs to, FL_NONE: a new one. */
+static uint32_t find_range(const struct placing *placing, size_t run_index)
+{
+    const fl_trace_start *start = &placing->device->start;
+    const fl_segment_view *run = &start->segments.items[run_index];
+    for (size_t i = run_index; run->is_expandable && i-- > 0;) {
+        const fl_segment_view *other = &start->segments.items[i];
+        if (!other->is_expandable || other->stream != run->stream || other->pool != run->pool ||
+            other->is_small != run->is_small)
+            continue;
+        const fl_start_range *range = &start->ranges.items[other->segment];
+        uint64_t end = run->address + run->size;
+        bool is_near = end - range->address <= range_length(placing, range->page);
+        return is_near && (run->address - range->address) % range->page == 0 ? other->segment
+                                                                             : FL_NONE;
+    }
+    return FL_NONE;
+}
+
+/* A base lies behind everything that S0 has below it. */
+static uint64_t lowest_base(const fl_trace_start *start, size_t run_index)
+{
+    if (run_index == 0)
+        return 0;
+    const fl_segment_view *before = &start->segments.items[run_index - 1];
+    return before->address + before->size;
+}
+
+static bool find_ranges(struct placing *placing)
+{
+    fl_trace_start *start = &placing->device->start;
+    for (size_t i = 0; i < start->segments.count; i++) {
+        fl_segment_view *run = &start->segments.items[i];
+        run->segment = find_range(placing, i);
+        if (run->segment != FL_NONE)
+            continue;
+        if (!fl_vector_reserve(placing->host, &start->ranges, 1, placing->error))
+            return false;
+        fl_start_range range = {
+            .address = run->address, .room = UINT64_MAX, .page = range_page(placing, run)};
+        if (range.page > 0)
+            range.address = range_base(placing, run, lowest_base(start, i));
+        run->segment = (uint32_t)start->ranges.count;
+        start->ranges.items[start->ranges.count++] = range;
+    }
+    return true;
+}
+
+/* Up to where the next range begins that is not the same; runs of others may not lie between. */
+static void bound_ranges(fl_trace_start *start)
+{
+    for (size_t i = 0; i + 1 < start->ranges.count; i++)
+        start->ranges.items[i].room =
+            start->ranges.items[i + 1].address - start->ranges.items[i].address;
+}
+
+static bool place(struct placing *placing)
+{
+    fl_trace_start *start = &placing->device->start;
+    size_t count = start->in_use.count;
+    start->is_placed = false;
+    start->blocks.count = start->ranges.count = 0;
+    if (!fl_vector_reserve(placing->host, &placing->blocks, count, placing->error))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        placing->blocks.items[placing->blocks.count++] = start->in_use.items[i];
+    if (!size_blocks(placing))
+        return false;
+    read_gaps(placing);
+    placing->facts.open_tails += placing->gaps.count;
+    if (!fill_runs(placing) || !find_ranges(placing))
+        return false;
+    bound_ranges(start);
+    start->is_placed = true;
+    return true;
+}
+
+fl_status fl_start_place(fl_trace *trace, size_t device, const fl_profile *profile,
+                         const fl_settings *settings, uint64_t total_bytes,
+                         fl_start_facts *ret_facts, fl_error *error)
+{
+    struct placing placing = {
+        .host = trace->host,
+        .trace = trace,
+        .device = &trace->devices.items[device],
+        .profile = profile,
+        .settings = settings,
+        .total_bytes = total_bytes,
+        .error = error,
+    };
+    bool is_done = place(&placing);
+    fl_extents_deinit(placing.host, &placing.gaps);
+    fl_vector_deinit(placing.host, &placing.blocks);
+    if (!is_done)
+        return FL_ERR_RESOURCE;
+    *ret_facts = placing.facts;
+    return FL_OK;
+}
