@@ -219,6 +219,17 @@ static void text_counts(fl_emit *emit, const fl_replay_summary *summary)
     fl_emit_pair(emit, "driver", "driver", fl_emit_text(text));
 }
 
+/* What was there before a cut window, and where it went. */
+static void text_start(fl_emit *emit, const fl_replay_summary *summary)
+{
+    static const char *const words[] = {
+        [FL_START_RECORDED] = "the window is cut: blocks from before keep their recorded places",
+        [FL_START_FRESH] = "the window is cut: blocks from before were allocated anew",
+    };
+    if (summary->start != FL_START_NONE)
+        fl_emit_pair(emit, "start", "start", fl_emit_text(words[summary->start]));
+}
+
 static void emit_processes(fl_session *session)
 {
     const fl_process_list *list = &session->options.processes;
@@ -250,6 +261,7 @@ static void emit_result(fl_session *session, const struct result *result)
     text_totals(emit, &result->summary);
     fl_emit_line(emit, FL_EMIT_PLAIN, "%s", "");
     text_counts(emit, &result->summary);
+    text_start(emit, &result->summary);
     fl_setup_emit_text(session, result->trace, result->setup);
     text_message(emit, result);
     emit_record(emit, result);

@@ -212,7 +212,7 @@ static void emit_verdict(fl_emit *emit, const fl_verdict *verdict, size_t device
     emit_profiles(emit, verdict);
     fl_emit_pair(emit, "complete", NULL, fl_emit_bool(verdict->is_complete));
     fl_emit_for(emit, FL_EMIT_FOR_PROGRAMS);
-    /* In a complete window nothing but the end of a cut file leaves anything undetermined. */
+    /* Nothing but the end of a cut file leaves a decision undetermined. */
     fl_emit_object_begin(emit, "excused_by_reason", NULL);
     uint64_t excused = sum_excused(verdict);
     if (excused > 0)
@@ -234,6 +234,9 @@ static void emit_inferred(fl_emit *emit, const fl_verdict *verdict)
     fl_emit_object_begin(emit, "inferred", NULL);
     fl_emit_pair(emit, "empty_cache", NULL, fl_emit_count(verdict->inferred_trims));
     fl_emit_pair(emit, "completions", NULL, fl_emit_count(verdict->inferred_completions));
+    fl_emit_pair(emit, "start_blocks", NULL, fl_emit_count(verdict->start_blocks));
+    fl_emit_pair(emit, "hidden_tails", NULL, fl_emit_count(verdict->hidden_tails));
+    fl_emit_pair(emit, "open_tails", NULL, fl_emit_count(verdict->open_tails));
     fl_emit_object_end(emit);
     fl_emit_object_begin(emit, "releases_by_cause", NULL);
     for (size_t i = FL_CAUSE_COLLECT; i < FL_CAUSE_COUNT; i++)
@@ -312,6 +315,26 @@ static void text_history(fl_emit *emit, const struct verdicts *verdicts)
     fl_emit_pair(emit, "inferred", "inferred", fl_emit_text(text));
 }
 
+/* Cut windows: how much of what was there before is inferred. */
+static void text_window(fl_emit *emit, const struct verdicts *verdicts)
+{
+    uint64_t blocks = 0, hidden = 0, open = 0;
+    for (size_t i = 0; i < verdicts->count; i++) {
+        blocks += verdicts->items[i].verdict.start_blocks;
+        hidden += verdicts->items[i].verdict.hidden_tails;
+        open += verdicts->items[i].verdict.open_tails;
+    }
+    if (verdicts->all.is_complete)
+        return;
+    char text[160], tails[80] = "";
+    if (hidden + open > 0)
+        snprintf(tails, sizeof tails,
+                 "; sizes inferred: %" PRIu64 " from neighbours, %" PRIu64 " without a trace",
+                 hidden, open);
+    snprintf(text, sizeof text, "cut: %" PRIu64 " blocks from before%s", blocks, tails);
+    fl_emit_pair(emit, "window", "window", fl_emit_text(text));
+}
+
 static void emit_text(fl_session *session, const fl_trace *trace, const struct verdicts *verdicts)
 {
     fl_emit *emit = session->emit;
@@ -326,6 +349,7 @@ static void emit_text(fl_session *session, const fl_trace *trace, const struct v
     fl_emit_list_end(emit);
     fl_emit_pair(emit, "settings", "settings", fl_emit_text(fl_conf_words(fl_trace_conf(trace))));
     text_history(emit, verdicts);
+    text_window(emit, verdicts);
 }
 
 static void emit_all(fl_session *session, const fl_trace *trace, const struct verdicts *verdicts)

@@ -140,6 +140,24 @@ static fl_status take_conf(const fl_session *session, const fl_trace *trace, fl_
     return check_conf(trace, setup, error);
 }
 
+static bool is_same_text(const char *a, const char *b)
+{
+    return strcmp(a != NULL ? a : "", b != NULL ? b : "") == 0;
+}
+
+/* Blocks keep their places where nothing has changed, and the policy can take them over. */
+static void take_start(const fl_options *options, const fl_trace *trace, fl_setup *setup)
+{
+    bool is_same = setup->policy->adopt != NULL && setup->profile == setup->recorded &&
+                   is_same_text(setup->conf, fl_trace_conf(trace));
+    setup->start = is_same ? FL_START_RECORDED : FL_START_FRESH;
+    if (options->start != NULL)
+        setup->start = strcmp(options->start, "fresh") == 0 ? FL_START_FRESH : FL_START_RECORDED;
+    setup->start_word = options->start;
+    if (options->start == NULL && !fl_trace_is_complete(trace, setup->trace_device))
+        setup->start_word = setup->start == FL_START_FRESH ? "fresh" : "recorded";
+}
+
 fl_status fl_setup_from_trace(fl_session *session, fl_trace *trace, fl_setup *setup,
                               fl_error *error)
 {
@@ -155,6 +173,7 @@ fl_status fl_setup_from_trace(fl_session *session, fl_trace *trace, fl_setup *se
     }
     if (status != FL_OK)
         return status;
+    take_start(&session->options, trace, setup);
     return fl_setup_range_from_trace(session, trace, setup, error);
 }
 
@@ -181,5 +200,6 @@ fl_replay_options fl_setup_replay_options(const fl_session *session, const fl_se
         .first_event = setup->first_event,
         .end_event = setup->end_event,
         .on_oom = setup->on_oom,
+        .start = setup->start,
     };
 }

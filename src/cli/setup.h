@@ -45,6 +45,8 @@ typedef struct fl_setup {
     fl_range_end range[2];
     uint64_t first_event, end_event; /* both 0: all */
     fl_on_oom on_oom;
+    fl_start_choice start;  /* where what was there before the first event goes */
+    const char *start_word; /* --start, or what was chosen where a window is cut; else NULL */
 } fl_setup;
 
 /* What the options alone decide; before anything is read, so that a mistyped option costs no

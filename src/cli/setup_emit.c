@@ -77,7 +77,7 @@ void fl_setup_emit_config(const fl_session *session, const fl_setup *setup)
     fl_emit_pair(emit, "fraction", NULL,
                  options->fraction >= 0 ? fl_emit_real(options->fraction) : fl_emit_null());
     fl_emit_pair(emit, "backing", NULL, fl_emit_text(setup->backing->name));
-    fl_emit_pair(emit, "start", NULL, fl_emit_text(options->start));
+    fl_emit_pair(emit, "start", NULL, fl_emit_text(setup->start_word));
     fl_emit_pair(emit, "on_oom", NULL,
                  fl_emit_text(setup->on_oom == FL_ON_OOM_SKIP ? "skip" : "stop"));
 }

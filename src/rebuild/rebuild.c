@@ -135,7 +135,7 @@ static void lose_track(struct rebuild *rebuild)
 static fl_status run_to(struct rebuild *rebuild, uint64_t event, fl_error *error)
 {
     fl_replay *replay = rebuild->replay;
-    fl_status status = FL_OK;
+    fl_status status = fl_replay_begin(replay, error);
     while (replay->event < event && status == FL_OK)
         status = fl_replay_event(replay, error);
     return status == FL_OK ? fl_replay_inferred(replay, error) : status;
@@ -451,14 +451,13 @@ static fl_status place_start(fl_trace *trace, size_t device, const fl_profile *p
 {
     fl_replay_options options;
     fl_settings settings;
-    fl_start_facts facts;
     fl_status status = fl_record_options(trace, device, profile, trace->host, &options, error);
     if (status == FL_OK)
         status = read_conf(trace, own_profile(profile), &settings, error);
     if (status != FL_OK)
         return status;
     return fl_start_place(trace, device, own_profile(profile), &settings, options.total_bytes,
-                          &facts, error);
+                          error);
 }
 
 fl_status fl_rebuild(fl_trace *trace, size_t device, const fl_profile *profile, fl_error *error)

@@ -29,7 +29,6 @@ struct placing {
     uint64_t total_bytes;
     struct fl_block_vector blocks; /* in use, with their sizes */
     fl_extents gaps; /* behind blocks with a tail that is not known; owner: index of the block */
-    fl_start_facts facts;
     fl_error *error;
 };
 
@@ -59,7 +58,7 @@ static bool size_block(struct placing *placing, size_t i, const fl_segment_view 
     bool fills_run = block->address == run->address && room == run->size;
     if (gap <= FL_SMALL_SIZE || (is_oversize && fills_run)) {
         block->size = room;
-        placing->facts.hidden_tails++;
+        placing->device->start.hidden_tails++;
         return true;
     }
     if (is_oversize)
@@ -106,14 +105,14 @@ static void read_gaps(struct placing *placing)
             uint64_t tail = address - gap.address;
             if (tail > 0 && is_tail(tail)) {
                 placing->blocks.items[gap.owner].size += tail;
-                placing->facts.hidden_tails++;
+                placing->device->start.hidden_tails++;
             }
         } else if (columns->kind[i] == FL_OP_FREE_DONE && columns->id[i] != FL_NONE &&
                    columns->id[i] >= first_id &&
                    columns->id[i] - first_id < placing->blocks.count) {
             const fl_block_view *block = &placing->blocks.items[columns->id[i] - first_id];
             if (fl_extents_remove(&placing->gaps, block->address + block->size, NULL))
-                placing->facts.open_tails++;
+                placing->device->start.open_tails++;
         }
     }
 }
@@ -166,8 +165,9 @@ static uint64_t range_page(const struct placing *placing, const fl_segment_view 
     return run->is_small ? FL_SMALL_SEGMENT : placing->settings->large_segment_bytes;
 }
 
-/* A range fills from its base: the lowest address of it that was ever mapped.  A run that is first
- * mapped within the window, and is unmapped in S0, lies lower than what S0 shows. */
+/* A range fills from its base: the lowest address of it that was ever mapped.  What
+ * was unmapped at the start of the window, and is mapped in it, may lie lower than its first run;
+ * small pages are mapped one at a time, which tells them from large ones. */
 static uint64_t range_base(const struct placing *placing, const fl_segment_view *run,
                            uint64_t lowest)
 {
@@ -177,7 +177,9 @@ static uint64_t range_base(const struct placing *placing, const fl_segment_view 
         if (columns->kind[i] != FL_EVENT_SEGMENT_MAP || columns->stream[i] != run->stream)
             continue;
         uint64_t address = columns->address[i];
-        if (address >= lowest && address < base && (base - address) % page == 0)
+        bool is_small = columns->size[i] % placing->settings->large_segment_bytes != 0;
+        if (is_small == run->is_small && address >= lowest && address < base &&
+            (base - address) % page == 0)
             base = address;
     }
     return base;
@@ -254,6 +256,7 @@ static bool place(struct placing *placing)
     size_t count = start->in_use.count;
     start->is_placed = false;
     start->blocks.count = start->ranges.count = 0;
+    start->hidden_tails = start->open_tails = 0;
     if (!fl_vector_reserve(placing->host, &placing->blocks, count, placing->error))
         return false;
     for (size_t i = 0; i < count; i++)
@@ -261,7 +264,7 @@ static bool place(struct placing *placing)
     if (!size_blocks(placing))
         return false;
     read_gaps(placing);
-    placing->facts.open_tails += placing->gaps.count;
+    placing->device->start.open_tails += placing->gaps.count;
     if (!fill_runs(placing) || !find_ranges(placing))
         return false;
     bound_ranges(start);
@@ -270,8 +273,7 @@ static bool place(struct placing *placing)
 }
 
 fl_status fl_start_place(fl_trace *trace, size_t device, const fl_profile *profile,
-                         const fl_settings *settings, uint64_t total_bytes,
-                         fl_start_facts *ret_facts, fl_error *error)
+                         const fl_settings *settings, uint64_t total_bytes, fl_error *error)
 {
     struct placing placing = {
         .host = trace->host,
@@ -285,8 +287,5 @@ fl_status fl_start_place(fl_trace *trace, size_t device, const fl_profile *profi
     bool is_done = place(&placing);
     fl_extents_deinit(placing.host, &placing.gaps);
     fl_vector_deinit(placing.host, &placing.blocks);
-    if (!is_done)
-        return FL_ERR_RESOURCE;
-    *ret_facts = placing.facts;
-    return FL_OK;
+    return is_done ? FL_OK : FL_ERR_RESOURCE;
 }

@@ -6,17 +6,10 @@
 
 #include <fraglab/settings.h>
 
-/* How certain the size of a block is that was freed in the window. */
-typedef struct fl_start_facts {
-    uint64_t hidden_tails; /* blocks with a tail that their neighbours show */
-    uint64_t open_tails;   /* blocks that may have had one that nothing shows */
-} fl_start_facts;
-
 /* Places what the walk back has found: gives every block its size under `settings`, fills what is
  * left with free blocks, and tells which runs are of one range.  `total_bytes` is the card's, 0:
  * not known.  What was placed before is replaced: no replay may be open over it. */
 fl_status fl_start_place(fl_trace *trace, size_t device, const fl_profile *profile,
-                         const fl_settings *settings, uint64_t total_bytes,
-                         fl_start_facts *ret_facts, fl_error *error);
+                         const fl_settings *settings, uint64_t total_bytes, fl_error *error);
 
 #endif

@@ -86,6 +86,10 @@ static void fill_verdict(struct verify *verify)
     if (!verdict->has_difference)
         verdict->profiles[verdict->profile_count++] = verify->replay->options.profile;
     count_inferred(verify);
+    const fl_trace_start *start = &verify->trace->devices.items[verify->device].start;
+    verdict->start_blocks = start->in_use.count;
+    verdict->hidden_tails = start->hidden_tails;
+    verdict->open_tails = start->open_tails;
 }
 
 /* A free repeats what its request asked for.  Another size is no decision that could differ, but a

@@ -327,19 +327,8 @@ fl_status fl_replay_tell(fl_replay *replay, const fl_op *op, fl_error *error)
     return replay->options.watch == NULL ? FL_OK : tell_watcher(replay, &place, op, &result, error);
 }
 
-/* What was there before the first event comes first. */
-static inline fl_status begin_once(fl_replay *replay, fl_error *error)
-{
-    if (replay->has_begun)
-        return FL_OK;
-    return add_place(replay, replay->event, fl_replay_begin(replay, error), error);
-}
-
 fl_status fl_replay_inferred(fl_replay *replay, fl_error *error)
 {
-    fl_status begun = begin_once(replay, error);
-    if (begun != FL_OK)
-        return begun;
     if (replay->event == replay->end_event)
         replay->has_ended = true;
     if (replay->event == replay->end_event && replay->end_event < replay->columns->count)
@@ -366,9 +355,6 @@ fl_status fl_replay_event(fl_replay *replay, fl_error *error)
     uint64_t event = replay->event;
     uint8_t kind = columns->kind[event];
     uint8_t flags = columns->flags[event];
-    fl_status begun = begin_once(replay, error);
-    if (begun != FL_OK || replay->has_ended)
-        return begun;
     if (flags & FL_EVENT_INSERTED) {
         fl_status status = fl_replay_inferred(replay, error);
         if (status != FL_OK)

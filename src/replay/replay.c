@@ -220,6 +220,9 @@ void fl_replay_close(fl_replay *replay)
 
 fl_status fl_replay_step(fl_replay *replay, bool *ret_more, fl_error *error)
 {
+    fl_status begun = fl_replay_begin(replay, error);
+    if (begun != FL_OK)
+        return begun;
     if (!replay->has_ended) {
         fl_status status = replay->event < replay->end_event ? fl_replay_event(replay, error)
                                                              : fl_replay_inferred(replay, error);
@@ -249,6 +252,9 @@ static fl_status run_stretch(fl_replay *replay, fl_error *error)
 fl_status fl_replay_run(fl_replay *replay, fl_error *error)
 {
     const fl_replay_options *options = &replay->options;
+    fl_status begun = fl_replay_begin(replay, error);
+    if (begun != FL_OK)
+        return begun;
     while (replay->event < replay->end_event && !replay->has_ended) {
         fl_status status = run_stretch(replay, error);
         if (status != FL_OK)

@@ -74,7 +74,7 @@ static inline bool fl_replay_is_lean(const fl_replay *replay)
 void fl_replay_take_change(void *user, const fl_change *change);
 
 /* start.c: takes over what was there before the first event, or nothing; and what happens to it
- * once the replay runs. */
+ * once the replay runs, which whoever runs it calls first. */
 void fl_replay_find_start(fl_replay *replay);
 fl_status fl_replay_adopt(fl_replay *replay, fl_error *error);
 fl_status fl_replay_begin(fl_replay *replay, fl_error *error);

@@ -25,11 +25,15 @@ fl_status fl_replay_adopt(fl_replay *replay, fl_error *error)
     const fl_start *start = &replay->start;
     if (start->segment_count == 0 || replay->options.start != FL_START_RECORDED)
         return FL_OK;
-    if (replay->policy->adopt == NULL)
-        return fl_fail(error, FL_ERR_UNAVAILABLE,
-                       "policy '%s' cannot take over what was there before the first event",
-                       replay->policy->name);
+    if (replay->policy->adopt == NULL) {
+        fl_fail(error, FL_ERR_UNAVAILABLE,
+                "policy '%s' cannot take over what was there before the first event",
+                replay->policy->name);
+        return fl_hint(error, "--start fresh asks for it anew");
+    }
     fl_status status = replay->policy->adopt(replay->policy_state, start, error);
+    if (status == FL_ERR_UNAVAILABLE)
+        fl_hint(error, "--start fresh asks for it anew");
     for (size_t i = 0; status == FL_OK && i < start->block_count; i++) {
         const fl_block_view *block = &start->blocks[i];
         if (block->state != FL_BLOCK_FREE)
@@ -145,6 +149,8 @@ static fl_status ask_start(fl_replay *replay, fl_error *error)
 
 fl_status fl_replay_begin(fl_replay *replay, fl_error *error)
 {
+    if (replay->has_begun)
+        return FL_OK;
     replay->has_begun = true;
     bool is_recorded = replay->options.start == FL_START_RECORDED;
     fl_status status = is_recorded ? tell_start(replay, error) : ask_start(replay, error);
@@ -152,5 +158,7 @@ fl_status fl_replay_begin(fl_replay *replay, fl_error *error)
     replay->peak_allocated_event = replay->peak_reserved_event = replay->event;
     if (!is_recorded)
         replay->allocs = replay->frees = 0;
+    if (status != FL_OK && error != NULL)
+        fl_prefix(error, "%s: before the first event", fl_trace_path(replay->trace));
     return status;
 }

@@ -62,6 +62,8 @@ typedef struct fl_trace_start {
     bool is_placed;    /* the rest is valid, and the runs know their range */
     struct fl_block_vector blocks;
     struct fl_range_vector ranges;
+    uint64_t hidden_tails; /* blocks larger than what was asked for, as the window shows */
+    uint64_t open_tails;   /* and those that may be, which nothing shows */
 } fl_trace_start;
 
 typedef struct fl_trace_device {

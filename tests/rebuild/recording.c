@@ -176,7 +176,20 @@ void recording_free(recording *ret)
     *ret = (recording){0};
 }
 
-static fl_status copy_events(const fl_trace *from, fl_trace *to, fl_error *error)
+/* Is the request of an allocation among the events from `first` on? */
+static bool is_known(const fl_trace *trace, uint64_t first, uint32_t id)
+{
+    for (uint64_t i = 0; i < first; i++) {
+        fl_event event;
+        fl_trace_event(trace, 0, i, &event);
+        if (event.kind == FL_OP_ALLOC && event.id == id)
+            return false;
+    }
+    return true;
+}
+
+/* Allocations of the events that are left out are not known to the copy. */
+static fl_status copy_events(const fl_trace *from, uint64_t first, fl_trace *to, fl_error *error)
 {
     fl_status status = FL_OK;
     uint32_t number;
@@ -185,17 +198,18 @@ static fl_status copy_events(const fl_trace *from, fl_trace *to, fl_error *error
         status = fl_trace_intern_stream(to, names->streams[i], &number, error);
     for (uint32_t i = 0; i < fl_trace_alloc_count(from, 0) && status == FL_OK; i++)
         status = fl_trace_new_id(to, 0, i, &number, error);
-    for (uint64_t i = 0; i < fl_trace_event_count(from, 0) && status == FL_OK; i++) {
+    for (uint64_t i = first; i < fl_trace_event_count(from, 0) && status == FL_OK; i++) {
         fl_event event;
         fl_trace_event(from, 0, i, &event);
         event.flags &= FL_EVENT_OOM;
+        event.id = is_known(from, first, event.id) ? event.id : FL_NONE;
         status = fl_trace_append(to, 0, &event, error);
     }
     return status;
 }
 
-fl_status recording_copy(const recording *run, const fl_host *host, fl_trace **ret_trace,
-                         fl_error *error)
+static fl_status copy_from(const recording *run, uint64_t first, const fl_host *host,
+                           fl_trace **ret_trace, fl_error *error)
 {
     const fl_trace *from = run->trace;
     fl_trace *to = fl_trace_new(host, fl_trace_path(from), error);
@@ -203,14 +217,17 @@ fl_status recording_copy(const recording *run, const fl_host *host, fl_trace **r
         return FL_ERR_RESOURCE;
     to->format = from->format;
     to->devices.items[0].has_final_state = true;
-    fl_status status = copy_events(from, to, error);
+    fl_status status = copy_events(from, first, to, error);
     size_t count;
     const fl_segment_view *segments = fl_trace_final_segments(from, 0, &count);
     for (size_t i = 0; i < count && status == FL_OK; i++)
         status = fl_trace_add_segment(to, 0, &segments[i], error);
     const fl_block_view *blocks = fl_trace_final_blocks(from, 0, &count);
-    for (size_t i = 0; i < count && status == FL_OK; i++)
-        status = fl_trace_add_block(to, 0, &blocks[i], FL_NONE, error);
+    for (size_t i = 0; i < count && status == FL_OK; i++) {
+        fl_block_view block = blocks[i];
+        block.id = is_known(from, first, block.id) ? block.id : FL_NONE;
+        status = fl_trace_add_block(to, 0, &block, FL_NONE, error);
+    }
     const char *conf = fl_trace_conf(from);
     if (status == FL_OK)
         status = fl_trace_intern_text(to, conf, strlen(conf), &to->conf, error);
@@ -221,6 +238,21 @@ fl_status recording_copy(const recording *run, const fl_host *host, fl_trace **r
     else
         fl_trace_free(to);
     return status;
+}
+
+fl_status recording_copy(const recording *run, const fl_host *host, fl_trace **ret_trace,
+                         fl_error *error)
+{
+    return copy_from(run, 0, host, ret_trace, error);
+}
+
+fl_trace *recording_cut(const recording *run, uint64_t lost)
+{
+    fl_trace *trace;
+    fl_error error = {0};
+    if (copy_from(run, lost, fl_host_default(), &trace, &error) != FL_OK)
+        fail_msg("%s", error.text);
+    return trace;
 }
 
 /* ---- histories from words -------------------------------------------------------------------- */

@@ -177,7 +177,7 @@ static void rebuilding_again_changes_nothing(void **state)
     recording_free(&run);
 }
 
-static void a_cut_window_is_not_rebuilt(void **state)
+static void a_window_cut_at_both_ends_is_not_rebuilt(void **state)
 {
     (void)state;
     fl_trace *trace = history_make("f1 d1 a2");
@@ -185,7 +185,8 @@ static void a_cut_window_is_not_rebuilt(void **state)
     fl_error error = {0};
     assert_int_equal(fl_rebuild(trace, 0, NULL, &error), FL_ERR_UNAVAILABLE);
     assert_string_equal(error.text,
-                        "words: the window is cut: device 0 had memory before its first event");
+                        "words: the window is cut at both ends: device 0 had memory before its "
+                        "first event, and the final state, from which that follows, is missing");
     error = (fl_error){0};
     assert_int_equal(fl_rebuild(trace, 4, NULL, &error), FL_ERR_USAGE);
     assert_string_equal(error.text, "words: there is no trace of device 4");
@@ -288,7 +289,7 @@ int main(void)
         cmocka_unit_test(a_free_still_waiting_at_the_end_stays_held),
         cmocka_unit_test(a_pair_that_the_next_request_waited_for_is_taken_apart),
         cmocka_unit_test(rebuilding_again_changes_nothing),
-        cmocka_unit_test(a_cut_window_is_not_rebuilt),
+        cmocka_unit_test(a_window_cut_at_both_ends_is_not_rebuilt),
         cmocka_unit_test(whatever_a_cut_took_is_excused_and_never_different),
         cmocka_unit_test(a_device_with_private_pools_is_not_rebuilt),
         cmocka_unit_test(a_history_that_no_reading_explains_is_read_from_its_form),
