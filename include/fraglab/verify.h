@@ -44,10 +44,10 @@ typedef struct fl_verdict {
 } fl_verdict;
 
 /* Infers what a recorded history does not say (empty_cache, which completions came by
- * synchronising, what was there before a cut window) and keeps it in the trace, so that it can be replayed under other settings.  A
- * script needs nothing.  FL_ERR_UNAVAILABLE: the window is cut and the rest does not tell what
- * was there before, or requests went to private pools, which a history does not tell.  No replay
- * may be open over the trace. */
+ * synchronising, what was there before a cut window) and keeps it in the trace, so that it can be
+ * replayed under other settings.  A script needs nothing.  FL_ERR_UNAVAILABLE: the window is cut
+ * and the rest does not tell what was there before, or requests went to private pools, which a
+ * history does not tell.  No replay may be open over the trace. */
 FL_API fl_status fl_rebuild(fl_trace *trace, size_t device, const fl_profile *profile,
                             fl_error *error);
 
