@@ -23,7 +23,7 @@ extern "C" {
 #endif
 
 /* How a call ended.  A simulated out-of-memory is never a status: it is an outcome in fl_result.
- * The numbers of the first six are the command line's exit codes. */
+ * The numbers up to FL_ERR_RESOURCE are the command line's exit codes. */
 typedef enum fl_status {
     FL_OK = 0,
     FL_ERR_NO = 1, /* done, and the answer is no (a difference, a refusal that was asked about) */

@@ -67,8 +67,8 @@ typedef struct fl_frame {
     uint32_t line;
 } fl_frame;
 
-/* The releases that can have written a file, judged by the keys in it; indices for
- * fl_profile_at.  `first` > `last`: nothing tells. */
+/* The releases that can have written a file, judged by the keys in it: from `first` to `last`, both
+ * included; `known` false: nothing tells. */
 typedef struct fl_release_range {
     uint32_t first_major, first_minor, last_major, last_minor;
     bool known;

@@ -19,6 +19,7 @@ static fl_status replay_candidate(const fl_shrink_state *state, const fl_trace *
                                   fl_replay_summary *ret_summary, fl_error *error)
 {
     fl_replay_options options = state->options->replay;
+    options.is_lean = true;
     options.watch = state->keeps_scopes ? watch_scopes : NULL;
     options.progress = NULL;
     options.trace_device = 0;

@@ -32,6 +32,12 @@ static inline uint64_t fl_round_up(uint64_t value, uint64_t step)
     return value > UINT64_MAX - (step - rest) ? UINT64_MAX : value + (step - rest);
 }
 
+/* A real number that is not negative, cut to an integer; UINT64_MAX where it does not fit. */
+static inline uint64_t fl_truncate(double value)
+{
+    return value < 18446744073709551616.0 ? (uint64_t)value : UINT64_MAX;
+}
+
 /* Position of the highest bit; 0 for 0. */
 static inline unsigned fl_log2(uint64_t value)
 {

@@ -16,6 +16,8 @@
 #define SIM_FIRST_SEGMENT UINT64_C(0x7f0000000000)
 #define SIM_SEGMENT_END   (UINT64_C(1) << 62)
 #define SIM_RANGE_END     (UINT64_C(1) << 63)
+/* Pages are kept one by one: 16 TiB of them, far beyond any card, bound our own memory. */
+#define SIM_MOST_PAGED (UINT64_C(1) << 44)
 
 struct fl_device_state {
     const fl_host *host;
@@ -192,7 +194,7 @@ static fl_answer sim_unreserve(struct fl_device_state *state, uint64_t address, 
 
 static fl_answer sim_page_create(struct fl_device_state *state, uint64_t size, uint64_t *ret_page)
 {
-    if (!sim_has_room(state, size))
+    if (!sim_has_room(state, size) || state->pages.used_bytes >= SIM_MOST_PAGED)
         return FL_ANSWER_FULL;
     return fl_pages_create(&state->pages, size, ret_page);
 }

@@ -309,6 +309,10 @@ static inline fl_status run_op(fl_replay *replay, const struct place *place, fl_
 static fl_status add_place(const fl_replay *replay, uint64_t event, fl_status status,
                            fl_error *error)
 {
+    if (status == FL_ERR_USAGE) /* what an op asks is the file's doing, not the caller's */
+        status = FL_ERR_INPUT;
+    if (error != NULL && error->status == FL_ERR_USAGE)
+        error->status = FL_ERR_INPUT;
     if (error != NULL && error->status != FL_OK)
         fl_prefix(error, "%s: event %llu", fl_trace_path(replay->trace), (unsigned long long)event);
     return status;

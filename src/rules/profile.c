@@ -8,17 +8,17 @@
 #define RULES_2_0                                                                                  \
     .tie = FL_TIE_ADDRESS, .use_on_oom = FL_USE_ON_OOM_NEVER, .parser = FL_PARSER_OLD,             \
     .one_division_unrounded = true, .scope_is_capture = true, .trim_refused_in_scope = true
-#define RULES_2_1  RULES_2_0, .has_expandable = true
+#define RULES_2_1  RULES_2_0 /* expandable segments: keys.c knows the setting */
 #define RULES_2_4  RULES_2_1, .one_division_unrounded = false, .zero_division_accepted = true,     \
     .capture_uses_forgotten = true
 #define RULES_2_5  RULES_2_4, .expandable_in_private_pools = true, .expandable_not_released = true
-#define RULES_2_6  RULES_2_5, .has_non_split_rounding = true
+#define RULES_2_6  RULES_2_5 /* max_non_split_rounding_mb: likewise */
 #define RULES_2_8  RULES_2_6, .trim_refused_in_scope = false, .use_on_oom = FL_USE_ON_OOM_LAST
 #define RULES_2_10 RULES_2_8, .parser = FL_PARSER_NEW, .has_process_fraction = true,               \
     .has_no_split = true, .fraction_one_is_no_limit = true, .newest_scope_first = true,            \
     .fallback_splits_plainly = true
 #define RULES_2_11 RULES_2_10, .has_large_segment = true, .use_on_oom = FL_USE_ON_OOM_EARLY
-#define RULES_2_12 RULES_2_11, .tie = FL_TIE_BLOCK, .has_reject_on_oom = true
+#define RULES_2_12 RULES_2_11, .tie = FL_TIE_BLOCK
 #define RULES_2_13 RULES_2_12, .tie = FL_TIE_SEGMENT, .limit_is_rounded = true,                    \
     .scope_is_capture = false, .has_exact_address = true
 #define RULES_2_14 RULES_2_13, .no_split_ends_with_pool = true

@@ -33,8 +33,7 @@ struct fl_profile {
     fl_use_on_oom use_on_oom;
     fl_parser parser;
     /* Settings there are (18.4). */
-    bool has_expandable, has_non_split_rounding, has_large_segment, has_process_fraction,
-        has_reject_on_oom, has_no_split;
+    bool has_large_segment, has_process_fraction, has_no_split;
     /* Sizes (4.1). */
     bool one_division_unrounded, zero_division_accepted;
     /* The limit (13). */

@@ -12,7 +12,7 @@
 
 char *script_of(const fl_trace *trace)
 {
-    taker to = {calloc(1, 1), 0};
+    taker to = {.text = calloc(1, 1)};
     fl_write_options options = {0, NULL, taker_take, &to};
     assert_int_equal(fl_write_script(trace, &options, NULL), FL_OK);
     char *line;

@@ -157,6 +157,22 @@ static void pages_are_mapped_only_where_a_range_has_room(void **state)
     fl_device_close(device);
 }
 
+/* Books of single pages must not outgrow the machine that keeps them. */
+static void no_more_than_16_tib_is_ever_paged(void **state)
+{
+    (void)state;
+    fl_device_env env = {.capacity_bytes = UINT64_MAX};
+    fl_device *device = NULL;
+    assert_int_equal(fl_device_open(fl_device_find("sim"), &env, &device, NULL), FL_OK);
+    uint64_t page;
+    for (int i = 0; i < 16; i++)
+        assert_int_equal(fl_device_page_create(device, UINT64_C(1) << 40, &page), FL_ANSWER_OK);
+    assert_int_equal(fl_device_page_create(device, 1 << 21, &page), FL_ANSWER_FULL);
+    assert_int_equal(fl_device_page_free(device, page), FL_ANSWER_OK);
+    assert_int_equal(fl_device_page_create(device, 1 << 21, &page), FL_ANSWER_OK);
+    fl_device_close(device);
+}
+
 static void memory_taken_outside_counts_against_the_capacity(void **state)
 {
     (void)state;
@@ -221,6 +237,7 @@ int main(void)
         cmocka_unit_test(huge_sizes_are_refused_and_nothing_is_asked_for_0_bytes),
         cmocka_unit_test(a_page_counts_until_it_is_freed_and_no_longer_mapped),
         cmocka_unit_test(pages_are_mapped_only_where_a_range_has_room),
+        cmocka_unit_test(no_more_than_16_tib_is_ever_paged),
         cmocka_unit_test(memory_taken_outside_counts_against_the_capacity),
         cmocka_unit_test(what_was_never_handed_out_cannot_come_back),
         cmocka_unit_test(many_holes_do_not_make_the_search_slow),

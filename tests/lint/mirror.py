@@ -23,6 +23,8 @@ def complaints():
         folder, name = os.path.split(path[: -len(".c")])
         build = f"{folder}/meson.build"
         listed = tree.read(build) if os.path.exists(build) else ""
+        if f"subdir('{folder[len('tests/') :]}')" not in tree.read("tests/meson.build"):
+            yield f"{path}:1: tests/meson.build has no subdir for it, so it never runs"
         if not re.search(rf"'({name}|{name[len('test_'):]})(\.c)?'", listed):
             yield f"{path}:1: {build} does not list it, so it never runs"
 

@@ -74,7 +74,7 @@ static size_t print_scenario(const fl_profile *profile, const char *name, char *
         .private_free = scenarios[i].private_free,
         .segment = scenarios[i].segment,
         .limit = limited ? scenarios[i].limit : FL_UNLIMITED,
-        .expandable = scenarios[i].expandable && profile->has_expandable,
+        .expandable = scenarios[i].expandable && profile->minor >= 1,
         .reserve = scenarios[i].reserve,
         .processes = &own,
         .process_count = 1,

@@ -132,13 +132,11 @@ static const struct {
     size_t field;
     bool value;
 } flags[] = {
-    {"2.1.2", offsetof(fl_profile, has_expandable), true},
     {"2.4.1", offsetof(fl_profile, one_division_unrounded), false},
     {"2.4.1", offsetof(fl_profile, zero_division_accepted), true},
     {"2.4.1", offsetof(fl_profile, capture_uses_forgotten), true},
     {"2.5.1", offsetof(fl_profile, expandable_in_private_pools), true},
     {"2.5.1", offsetof(fl_profile, expandable_not_released), true},
-    {"2.6.0", offsetof(fl_profile, has_non_split_rounding), true},
     {"2.8.0", offsetof(fl_profile, trim_refused_in_scope), false},
     {"2.10.0", offsetof(fl_profile, has_process_fraction), true},
     {"2.10.0", offsetof(fl_profile, has_no_split), true},
@@ -146,7 +144,6 @@ static const struct {
     {"2.10.0", offsetof(fl_profile, newest_scope_first), true},
     {"2.10.0", offsetof(fl_profile, fallback_splits_plainly), true},
     {"2.11.0", offsetof(fl_profile, has_large_segment), true},
-    {"2.12.0", offsetof(fl_profile, has_reject_on_oom), true},
     {"2.13.0", offsetof(fl_profile, limit_is_rounded), true},
     {"2.13.0", offsetof(fl_profile, scope_is_capture), false},
     {"2.13.0", offsetof(fl_profile, has_exact_address), true},

@@ -31,7 +31,7 @@ static void describe(const fl_settings *settings, const fl_profile *profile, cha
     at += (size_t)snprintf(buffer + at, size - at, __VA_ARGS__)
     FIELD(settings->max_split_bytes != FL_UNLIMITED, " max_split_bytes=%" PRIu64,
           settings->max_split_bytes);
-    FIELD(settings->non_split_rounding_bytes != 20 * FL_MIB && profile->has_non_split_rounding,
+    FIELD(settings->non_split_rounding_bytes != 20 * FL_MIB && profile->minor >= 6,
           " non_split_rounding_bytes=%" PRIu64, settings->non_split_rounding_bytes);
     FIELD(settings->large_segment_bytes != 20 * FL_MIB && profile->minor == 15,
           " large_segment_bytes=%" PRIu64, settings->large_segment_bytes);

@@ -95,7 +95,7 @@ static torch_step release_collect_pass(torch *st, struct collection *run, bool *
 
 static uint64_t release_threshold(const torch *st)
 {
-    return (uint64_t)(st->settings.collect_threshold * (double)st->limit);
+    return fl_truncate(st->settings.collect_threshold * (double)st->limit);
 }
 
 bool torch_would_collect(const torch *st)

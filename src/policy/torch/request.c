@@ -67,7 +67,7 @@ bool torch_is_rejected(const torch *st, const struct torch_request *request)
 {
     if (!st->settings.reject_on_oom || st->total == FL_UNLIMITED)
         return false;
-    uint64_t bound = (uint64_t)(st->settings.process_fraction * (double)st->total);
+    uint64_t bound = fl_truncate(st->settings.process_fraction * (double)st->total);
     uint64_t wanted;
     return !fl_add(st->held, request->segment, &wanted) || wanted > bound;
 }

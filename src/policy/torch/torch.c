@@ -13,9 +13,9 @@ static void torch_set_fraction(torch *st, double fraction)
     if (fraction == 1.0 && st->profile->fraction_one_is_no_limit)
         st->limit = FL_UNLIMITED;
     else if (st->profile->limit_is_rounded)
-        st->limit = (uint64_t)(fraction * (double)st->total + 0.5);
+        st->limit = fl_truncate(fraction * (double)st->total + 0.5);
     else
-        st->limit = (uint64_t)(fraction * (double)st->total);
+        st->limit = fl_truncate(fraction * (double)st->total);
 }
 
 static fl_status torch_check_fraction(const torch *st, double fraction, fl_error *error)

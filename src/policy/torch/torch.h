@@ -30,11 +30,10 @@ enum {                           /* torch_block.flags */
        BLOCK_ALLOCATED = 1 << 0, /* its owner has it */
        BLOCK_MAPPED = 1 << 1,    /* backed by memory; only ranges of expandable segments are not */
        BLOCK_EXPANDABLE = 1 << 2,
-       BLOCK_FREE =
-           1 << 3, /* in no use and no event outstanding: in the free or the unmapped set */
+       BLOCK_FREE = 1 << 3,  /* in no use, no event outstanding: in the free or the unmapped set */
+       BLOCK_HELD = 1 << 4,  /* freed; completes when the trace says so */
        BLOCK_SMALL = 1 << 5, /* of a small pool */
-       BLOCK_LOST = 1 << 6,  /* its segment went back, but an assertion kept the block (10.5) */
-       BLOCK_HELD = 1 << 4   /* freed; completes when the trace says so */
+       BLOCK_LOST = 1 << 6   /* its segment went back, but an assertion kept the block (10.5) */
 };
 
 FL_VECTOR(torch_indices, uint32_t);
@@ -114,9 +113,8 @@ struct torch_uses {
     uint32_t next_unused;
 };
 
-/* Statistics of one kind of pool, in the leanest form: what was counted up is current + freed
- * - start,
- * and "all" is the sum of both kinds but for its peak. */
+/* Statistics of one kind of pool, in the leanest form: what was counted up is
+ * current + freed - start, and "all" is the sum of both kinds but for its peak. */
 struct torch_counts {
     uint64_t current[FL_STAT_COUNT], peak[FL_STAT_COUNT], freed[FL_STAT_COUNT];
     uint64_t start[FL_STAT_COUNT]; /* current when sums were last set to 0 */

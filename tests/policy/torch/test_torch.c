@@ -28,6 +28,16 @@ static void the_limit_is_truncated_and_from_2_13_on_rounded(void **state)
     }
 }
 
+/* A card as large as 64 bits can say rounds up to 2^64 as a real number. */
+static void a_fraction_of_the_largest_card_does_not_overflow(void **state)
+{
+    (void)state;
+    heap_conf conf = {.release = "2.9.1", .capacity = UINT64_MAX - 1, .fraction = 1};
+    heap *h = heap_open(conf);
+    heap_shows(h, "a 1 2MiB", "+ 0 20MiB; A 1 0:0 2MiB");
+    heap_close(h);
+}
+
 static void a_fraction_of_1_is_a_limit_up_to_2_9(void **state)
 {
     (void)state;
@@ -389,6 +399,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_limit_is_truncated_and_from_2_13_on_rounded),
+        cmocka_unit_test(a_fraction_of_the_largest_card_does_not_overflow),
         cmocka_unit_test(a_fraction_of_1_is_a_limit_up_to_2_9),
         cmocka_unit_test(the_setting_is_read_at_the_start_and_the_call_wins),
         cmocka_unit_test(fractions_without_sense_are_usage_errors),
