@@ -65,6 +65,9 @@ static fl_status adopt_ranges(torch *st, const fl_start *start)
     return status;
 }
 
+/* 16 TiB of the smallest pages: pages are kept one by one, and a file may claim anything. */
+#define ADOPT_MOST_PAGES (UINT64_C(1) << 23)
+
 /* Backs a mapped run with pages. */
 static fl_status adopt_pages(torch *st, const fl_segment_view *view)
 {
@@ -73,6 +76,8 @@ static fl_status adopt_pages(torch *st, const fl_segment_view *view)
     if (offset % segment->page != 0 || view->size % segment->page != 0 || offset > segment->size ||
         view->size > segment->size - offset)
         return adopt_invalid(st, view->address, "a mapped run does not fit the pages of its range");
+    if ((offset + view->size) / segment->page > ADOPT_MOST_PAGES)
+        return adopt_invalid(st, view->address, "a mapped run is larger than any card");
     size_t first = (size_t)(offset / segment->page);
     size_t end = first + (size_t)(view->size / segment->page);
     if (end > segment->pages.count &&

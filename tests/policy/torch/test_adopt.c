@@ -147,6 +147,18 @@ static void what_does_not_fit_is_refused(void **state)
     assert_string_equal(error.text, "start state: at 0x7e0010200000: a mapped run does not fit the "
                                     "pages of its range");
     heap_drop(h);
+
+    fl_segment_view huge = runs[2];
+    huge.segment = 0;
+    huge.size = ranges[2].page << 24;
+    block = (fl_block_view){FL_BLOCK_FREE, FL_NONE, huge.address, huge.size, 0};
+    start = (fl_start){&huge, 1, &block, 1, ranges + 2, 1};
+    error = (fl_error){0};
+    h = heap_open((heap_conf){.release = "2.9.1", .total = UINT64_C(1) << 60});
+    assert_int_equal(adopt(h, &start, &error), FL_ERR_INPUT);
+    assert_string_equal(error.text,
+                        "start state: at 0x7e0010000000: a mapped run is larger than any card");
+    heap_drop(h);
 }
 
 static fl_status open_and_adopt(const fl_host *host, void *user, fl_error *error)
