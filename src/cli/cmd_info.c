@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define FRAMES_SHOWN 4 /* of a stack, in text */
+#define STACK_SIZE 2000 /* of a stack in text */
 
 static const char *const format_words[FL_FORMAT_COUNT] = {
     [FL_FORMAT_SCRIPT] = "script",
@@ -60,16 +60,27 @@ static bool stack_is_named(const fl_trace *trace, uint32_t stack, size_t depth)
     return false;
 }
 
-/* The innermost frames, without those that name no file where others do. */
-static void describe_stack(const fl_trace *trace, uint32_t stack, char *buffer, size_t size)
+/* Layers call layers inside PyTorch; who called them is what tells stacks apart. */
+static bool frame_is_outside(const fl_frame *frame)
 {
-    size_t used = 0, shown = 0;
+    return strstr(frame->file, "-packages/torch/") == NULL;
+}
+
+/* The innermost frame and those outside of PyTorch, without those that name no file where others
+ * do. */
+static void describe_stack(const fl_trace *trace, uint32_t stack, uint64_t most, char *buffer,
+                           size_t size)
+{
+    size_t used = 0;
+    uint64_t shown = 0;
     snprintf(buffer, size, "(no stack recorded)");
     size_t depth = stack != FL_NONE ? fl_trace_stack_depth(trace, stack) : 0;
     bool skips_nameless = stack_is_named(trace, stack, depth);
-    for (size_t i = 0; i < depth && shown < FRAMES_SHOWN && used + 8 < size; i++) {
+    for (size_t i = 0; i < depth && shown < most && used + 8 < size; i++) {
         fl_frame frame = fl_trace_stack_frame(trace, stack, i);
         if (skips_nameless && !frame_is_named(&frame))
+            continue;
+        if (shown > 0 && !frame_is_outside(&frame))
             continue;
         if (shown++ > 0)
             used += (size_t)snprintf(buffer + used, size - used, " < ");
@@ -207,8 +218,8 @@ static void text_live(fl_session *session, const fl_trace *trace, const char *he
     fl_emit_line(emit, FL_EMIT_PLAIN, "%s", "");
     fl_emit_table_begin(emit, "live", heading, columns, 3);
     for (size_t i = 0; i < live->holder_count && i < session->options.top; i++) {
-        char stack[300];
-        describe_stack(trace, live->holders[i].stack, stack, sizeof stack);
+        char stack[STACK_SIZE];
+        describe_stack(trace, live->holders[i].stack, session->options.frames, stack, sizeof stack);
         const fl_emit_value cells[] = {fl_emit_bytes(live->holders[i].bytes),
                                        fl_emit_count(live->holders[i].blocks), fl_emit_text(stack)};
         fl_emit_row(emit, cells);
@@ -358,6 +369,7 @@ static fl_status info_devices(fl_session *session, const fl_trace *trace, size_t
     fl_emit_pair(emit, "from", NULL, fl_emit_text(session->options.from));
     fl_emit_pair(emit, "partial", NULL, fl_emit_bool(session->options.accepts_cut));
     fl_emit_pair(emit, "top", NULL, fl_emit_count(session->options.top));
+    fl_emit_pair(emit, "frames", NULL, fl_emit_count(session->options.frames));
     fl_envelope_end(session);
     emit_file(session, trace);
     fl_emit_for(emit, FL_EMIT_FOR_PROGRAMS | FL_EMIT_FOR_TABLES);

@@ -242,6 +242,7 @@ fl_status fl_option_parse(const fl_option_group *const *groups, int argc, char *
         .fraction = -1,
         .most_tries = FL_NOT_GIVEN,
         .top = 10,
+        .frames = 4,
     };
     int code;
     opterr = 0;

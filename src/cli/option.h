@@ -37,7 +37,7 @@ typedef struct fl_options {
     /* single commands */
     bool fails_on_oom, wants_decisions, wants_stats, wants_summary;
     fl_process_list processes;
-    uint64_t top;
+    uint64_t top, frames;
     const char *while_command;
     uint64_t most_tries;
     bool takes_environment;

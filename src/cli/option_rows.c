@@ -77,12 +77,15 @@ static const fl_option allocator_rows[] = {
 static const fl_option info_rows[] = {
     TRACE_DEVICE_ROW("only this device (all)"),
     {"top", 0, FL_OPTION_COUNT, SETS(top), "N", "so many stacks of what is live (10)", NULL},
+    {"frames", 0, FL_OPTION_POSITIVE, SETS(frames), "N",
+     "so many frames of each stack in text: the innermost, then those outside of PyTorch (4)", NULL},
     END_OF_ROWS,
 };
 
 static const fl_option replay_rows[] = {
     {"decisions", 0, FL_OPTION_FLAG, SETS(wants_decisions), NULL,
-     "every decision as a line of text, instead of the summary; implies --on-oom skip", NULL},
+     "every decision as a line of text, instead of the summary; docs/output.md tells what a line "
+     "means; implies --on-oom skip", NULL},
     {"stats", 0, FL_OPTION_FLAG, SETS(wants_stats), NULL,
      "torch.cuda.memory_stats at the end, as that release names and orders them; implies "
      "--on-oom skip", NULL},
