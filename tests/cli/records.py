@@ -1,4 +1,4 @@
-"""records.py FRAGLAB: the shape of every JSON record, and that CSV says the same."""
+"""records.py FRAGLAB: the shape of every JSON record, and that CSV and docs/output.md say the same."""
 
 import csv
 import io
@@ -108,6 +108,26 @@ def check(value, shape, place):
         assert shape is not COUNT or not isinstance(value, bool), f"{place} is {value!r}"
 
 
+def keys_of(shape):
+    """Every key in a shape."""
+    if isinstance(shape, Maybe):
+        yield from keys_of(shape.shape)
+    elif isinstance(shape, list):
+        yield from keys_of(shape[0])
+    elif isinstance(shape, dict):
+        for key, inner in shape.items():
+            yield key
+            yield from keys_of(inner)
+
+
+def check_documented(command):
+    """The section on a command's record names its keys."""
+    with open("docs/output.md", encoding="utf-8") as file:
+        section = file.read().split(f"\n### {command}\n")[1].split("\n### ")[0]
+    missing = sorted({key for key in keys_of(RECORDS[command]) if f"`{key}`" not in section})
+    assert not missing, f"docs/output.md does not tell of {missing}"
+
+
 def call(program, *words):
     run = subprocess.run([program, *words], capture_output=True)
     assert run.returncode in (0, 1), f"{words} ends with {run.returncode}: {run.stderr.decode()}"
@@ -153,18 +173,25 @@ def check_command(program, command, *words):
     check_csv(call(program, command, "--format", "csv", *words), rows, place)
 
 
-def main(program):
+def tests(program):
+    """What is checked: a name, a function, its arguments."""
     traces = sorted(f"traces/{name}" for name in os.listdir("traces") if name != "README.md")
     calls = [("list", what) for what in LISTS]
     calls += [(command, trace) for trace in traces for command in ("info", "replay")]
     calls += [("verify", trace) for trace in traces if ".pickle" in trace]
     calls += [("replay", "--policy", "passthrough", "--gpu", "8GiB", "traces/pinned.txt")]
-    failed = 0
     for words in calls:
-        name = "_".join(words)
+        yield "_".join(words), check_command, (program, *words)
+    for command in RECORDS:
+        yield f"documented_{command}", check_documented, (command,)
+
+
+def main(program):
+    failed = 0
+    for name, check_one, words in tests(program):
         print(f"[ RUN      ] {name}")
         try:
-            check_command(program, *words)
+            check_one(*words)
             print(f"[       OK ] {name}")
         except (AssertionError, json.JSONDecodeError) as problem:
             print(problem)
