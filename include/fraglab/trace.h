@@ -59,7 +59,9 @@ typedef struct fl_note {
     uint32_t text;
 } fl_note;
 
-typedef enum fl_format { FL_FORMAT_SCRIPT, FL_FORMAT_SNAPSHOT, FL_FORMAT_COUNT } fl_format;
+/* What a file tells: only what the program asked, or also what the allocator did, which is inferred
+ * from and compared with.  A reader of another format says which of the two its files are like. */
+typedef enum fl_format { FL_FORMAT_SCRIPT, FL_FORMAT_SNAPSHOT } fl_format;
 
 /* One stack frame; the strings live as long as the trace.  `line` 0: unknown. */
 typedef struct fl_frame {
@@ -88,6 +90,8 @@ FL_API void fl_trace_free(fl_trace *trace); /* accepts NULL */
 
 FL_API const char *fl_trace_path(const fl_trace *trace);
 FL_API fl_format fl_trace_format(const fl_trace *trace);
+/* The name of the reader, as `fl_reader_at` has it; NULL: not read from a file. */
+FL_API const char *fl_trace_format_name(const fl_trace *trace);
 
 /* One more than the highest device number that the file speaks of; each has its own events, maybe
  * none. */

@@ -11,11 +11,6 @@
 
 #define STACK_SIZE 2000 /* of a stack in text */
 
-static const char *const format_words[FL_FORMAT_COUNT] = {
-    [FL_FORMAT_SCRIPT] = "script",
-    [FL_FORMAT_SNAPSHOT] = "snapshot",
-};
-
 static void emit_releases(fl_emit *emit, const fl_trace *trace)
 {
     fl_release_range marks = fl_trace_releases(trace);
@@ -320,7 +315,7 @@ static void emit_file(fl_session *session, const fl_trace *trace)
     const fl_names *names = fl_trace_names(trace);
     fl_beside beside = fl_trace_beside(trace);
     uint64_t capacity = fl_trace_capacity(trace);
-    const char *conf = fl_trace_conf(trace), *format = format_words[fl_trace_format(trace)];
+    const char *conf = fl_trace_conf(trace), *format = fl_trace_format_name(trace);
     char releases[40];
     fl_setup_marks_words(trace, releases, sizeof releases);
     fl_emit_for(emit, FL_EMIT_FOR_PEOPLE);

@@ -135,6 +135,7 @@ static fl_status read_input(fl_input *input, const char *path, fl_trace **ret_tr
     fl_trace *trace = fl_trace_new(options->host, path, error);
     if (trace == NULL)
         return FL_ERR_RESOURCE;
+    trace->format_name = reader->name;
     status = reader->read(input, options, trace, error);
     if (status == FL_OK && input->was_cut)
         status =

@@ -13,6 +13,11 @@ fl_format fl_trace_format(const fl_trace *trace)
     return trace->format;
 }
 
+const char *fl_trace_format_name(const fl_trace *trace)
+{
+    return trace->format_name;
+}
+
 size_t fl_trace_device_count(const fl_trace *trace)
 {
     return trace->devices.count;

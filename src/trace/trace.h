@@ -90,6 +90,7 @@ FL_VECTOR(fl_frame_vector, fl_frame_row);
 struct fl_trace {
     const fl_host *host;
     fl_format format;
+    const char *format_name; /* static: the reader's */
     uint32_t path, conf; /* texts; conf FL_NONE: not stated */
     bool lacks_conf;
     uint64_t capacity_bytes;

@@ -5,6 +5,7 @@
 #include "assemble.h"
 #include "test.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,17 @@ FL_READER_ROWS
 #define FL_PLUGIN(name) &fl_reader_##name,
 static const fl_reader_ops *const readers[] = {FL_READER_ROWS};
 #undef FL_PLUGIN
+
+/* The hint at the formats there are, in the order of the table. */
+static const char *known_formats(void)
+{
+    static char hint[256];
+    size_t used = (size_t)snprintf(hint, sizeof hint, "this build reads ");
+    for (size_t i = 0; i < COUNT_OF(readers); i++)
+        used += (size_t)snprintf(hint + used, sizeof hint - used, "%s%s", i > 0 ? ", " : "",
+                                 readers[i]->name);
+    return hint;
+}
 
 static fl_status read_text(const char *text, size_t size, const char *format, fl_error *error)
 {
@@ -62,6 +74,46 @@ static void no_two_readers_take_the_same_file(void **state)
     }
 }
 
+/* Longer beginnings: of scripts, with and without a first line of settings, and of pickles of each
+ * protocol. */
+static void no_two_readers_take_the_same_beginning_of_a_genuine_file(void **state)
+{
+    (void)state;
+    static const char *const paths[] = {
+        "tests/data/conformance/scripts/mixed-1.txt", "traces/pinned.txt",
+        "tests/data/snapshots/rs_basic.pickle",       "tests/data/snapshots/cpp.pickle",
+        "tests/data/snapshots/fmt.proto0.pickle",     "tests/data/snapshots/fmt.proto2.pickle",
+        "tests/data/snapshots/fmt.proto5.pickle",     "tests/data/snapshots/list.pickle",
+    };
+    for (size_t i = 0; i < COUNT_OF(paths); i++) {
+        uint8_t head[FL_PROBE_SIZE];
+        FILE *file = fopen(paths[i], "rb");
+        assert_non_null(file);
+        size_t size = fread(head, 1, sizeof head, file);
+        fclose(file);
+        for (size_t length = 1; length < size; length++)
+            assert_true(takers(head, length) <= 1);
+        assert_int_equal(takers(head, size), 1);
+    }
+}
+
+static void beginnings_of_scripts_are_taken_once(void **state)
+{
+    (void)state;
+    static const char *const heads[] = {
+        "# cap=1GiB\n",
+        "# a comment\n",
+        "#\n#\n",
+        "\n\na 1 2\n",
+        "a 1 512 0 t=3\n",
+        "# {\n",
+        "C expandable_segments:True\n",
+        "m (text)\n",
+    };
+    for (size_t i = 0; i < COUNT_OF(heads); i++)
+        assert_int_equal(takers(heads[i], strlen(heads[i])), 1);
+}
+
 static void genuine_files_are_taken_by_their_reader(void **state)
 {
     (void)state;
@@ -86,6 +138,8 @@ static void genuine_files_are_taken_by_their_reader(void **state)
         if (fl_read_file(files[i].path, NULL, &trace, &error) != FL_OK)
             fail_msg("%s", error.text);
         assert_int_equal(fl_trace_format(trace), files[i].format);
+        assert_string_equal(fl_trace_format_name(trace),
+                            files[i].format == FL_FORMAT_SCRIPT ? "script" : "snapshot");
         assert_string_equal(fl_trace_path(trace), files[i].path);
         fl_trace_free(trace);
     }
@@ -107,7 +161,7 @@ static void formats_known_by_sight_are_named(void **state)
         fl_status status = read_text(cases[i].text, strlen(cases[i].text), NULL, &error);
         assert_int_equal(status, FL_ERR_UNAVAILABLE);
         assert_string_equal(error.text, cases[i].message);
-        assert_string_equal(error.hint, "this build reads script, snapshot");
+        assert_string_equal(error.hint, known_formats());
     }
 }
 
@@ -131,7 +185,7 @@ static void a_format_may_be_named(void **state)
     assert_int_equal(read_text("a 1 2\n", 6, "snapshot", &error), FL_ERR_INPUT);
     assert_int_equal(read_text("a 1 2\n", 6, "scripts", &error), FL_ERR_USAGE);
     assert_string_equal(error.text, "no format 'scripts'");
-    assert_string_equal(error.hint, "this build reads script, snapshot");
+    assert_string_equal(error.hint, known_formats());
 }
 
 static void an_error_need_not_be_taken(void **state)
@@ -148,6 +202,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(readers_are_listed),
         cmocka_unit_test(no_two_readers_take_the_same_file),
+        cmocka_unit_test(no_two_readers_take_the_same_beginning_of_a_genuine_file),
+        cmocka_unit_test(beginnings_of_scripts_are_taken_once),
         cmocka_unit_test(genuine_files_are_taken_by_their_reader),
         cmocka_unit_test(formats_known_by_sight_are_named),
         cmocka_unit_test(what_nobody_knows_is_refused),
