@@ -97,7 +97,9 @@ typedef struct fl_policy_ops {
     const fl_param *params;
 
     /* Required.  A status other than FL_OK ends the replay: the host failed, or the op makes no
-     * sense (an unknown id).  Everything else is an outcome in `ret_result`. */
+     * sense (an unknown id).  Everything else is an outcome in `ret_result`.  The replay keeps
+     * away: requests of 0 bytes, a number that was asked for before, a free of what is not live or
+     * was refused.  It does not keep away sizes up to 2^64 - 1; they are refused. */
     fl_status (*open)(struct fl_policy_state *state, const fl_policy_env *env, fl_error *error);
     fl_status (*alloc)(struct fl_policy_state *state, const fl_op *op, fl_result *ret_result,
                        fl_error *error);
@@ -108,8 +110,11 @@ typedef struct fl_policy_ops {
     fl_status (*check)(const struct fl_policy_state *state, fl_error *error); /* every invariant */
     void (*close)(struct fl_policy_state *state); /* accepts a half-opened state */
 
-    /* Optional.  adopt: takes over what was there before the first op, right after open; peaks are
-     * then what is current, sums and counters 0.  FL_ERR_UNAVAILABLE: not this start state. */
+    /* Optional: NULL says that a policy has no answer, and nothing complains.  Without `facts` a
+     * refusal has no numbers and no message, without `walk` there is no picture of the heap and no
+     * comparison of it with the changes.
+     * adopt: takes over what was there before the first op, right after open; peaks are then what
+     * is current, sums and counters 0.  FL_ERR_UNAVAILABLE: not this start state. */
     fl_status (*adopt)(struct fl_policy_state *state, const fl_start *start, fl_error *error);
     void (*probe)(const struct fl_policy_state *state, const fl_op *request, fl_probe *ret_probe);
     /* The next larger value of a parameter at which any comparison made so far would have gone

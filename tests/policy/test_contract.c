@@ -42,6 +42,7 @@ struct bench {
     struct changes changes;
     struct recorded recorded; /* what a snapshot would tell of the device */
     size_t told;              /* changes before the current op */
+    uint64_t refusals;        /* of the device, before the current op */
     fl_status status;         /* of the first call that failed for want of host memory */
     fl_error error;
     struct owned owned[MOST_IDS];
@@ -166,6 +167,7 @@ static void bench_close(struct bench *bench)
 static void bench_next_op(struct bench *bench)
 {
     bench->told = bench->changes.count;
+    bench->refusals = fl_device_get_info(bench->device)->refusals;
     bench->op_count++;
     if (fl_device_get_ops(bench->device)->needs_record)
         fl_device_recorded_seek(bench->device, bench->op_count, bench->op_count + 1);
@@ -222,6 +224,16 @@ static void bench_compare_owned(struct bench *bench)
     CHECK(bench, live_bytes == bench->live_bytes);
 }
 
+/* Each time that the device refused is told. */
+static void bench_compare_refusals(struct bench *bench)
+{
+    uint64_t told = 0;
+    for (size_t i = bench->told; i < bench->changes.count; i++)
+        told += bench->changes.items[i].kind == FL_CHANGE_NO_SEGMENT ||
+                bench->changes.items[i].kind == FL_CHANGE_NO_PAGE;
+    CHECK(bench, told == fl_device_get_info(bench->device)->refusals - bench->refusals);
+}
+
 /* Takes the op's changes into the mirror and looks at everything.  Without host memory the program
  * ends; any other failure fails the test. */
 static bool bench_look(struct bench *bench, fl_status status)
@@ -240,6 +252,7 @@ static bool bench_look(struct bench *bench, fl_status status)
     if (bench->status != FL_OK)
         return false;
     bench_compare_owned(bench);
+    bench_compare_refusals(bench);
     bench_compare_facts(bench);
     CHECK(bench,
           bench->mirror.totals.reserved_bytes <= fl_device_get_info(bench->device)->used_bytes);
@@ -465,6 +478,45 @@ static void a_host_without_memory_leaves_no_leak(void **state)
     }
 }
 
+/* Sizes that overflow when they are rounded, or when they are added to an address. */
+static void what_no_card_can_hold_is_refused(void **state)
+{
+    static struct bench bench;
+    static const uint64_t sizes[] = {UINT64_MAX,          UINT64_MAX - 511,
+                                     UINT64_MAX - FL_MIB, (UINT64_MAX >> 1) + 1,
+                                     UINT64_MAX >> 1,     UINT64_C(1) << 48};
+    for (uint64_t seed = 0; seed < SETTINGS; seed++) {
+        assert_int_equal(bench_open(&bench, *state, fl_host_default(), seed, NULL), FL_OK);
+        for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+            bench.step = i;
+            uint32_t id = bench.id_count++;
+            fl_op op = {.kind = FL_OP_ALLOC, .id = id, .text = FL_NONE, .size = sizes[i]};
+            fl_result result = {0};
+            bench_next_op(&bench);
+            fl_status status = bench.ops->alloc(bench.state, &op, &result, &bench.error);
+            CHECK(&bench, status == FL_OK && result.outcome != FL_DONE && result.address == 0);
+            CHECK(&bench, bench_look(&bench, status));
+        }
+        CHECK(&bench, bench_finish(&bench));
+        bench_close(&bench);
+    }
+}
+
+static void facts_tell_the_last_refusal(void **state)
+{
+    static struct bench bench;
+    static const uint64_t sizes[] = {2 * CAPACITY, 3 * CAPACITY};
+    assert_int_equal(bench_open(&bench, *state, fl_host_default(), 3, NULL), FL_OK);
+    for (size_t i = 0; i < COUNT_OF(sizes) && bench.ops->facts != NULL; i++) {
+        bench_next_op(&bench);
+        CHECK(&bench, bench_alloc(&bench, sizes[i], 0));
+        fl_facts facts = {0};
+        bench.ops->facts(bench.state, &facts);
+        CHECK(&bench, facts.refusal != NULL && facts.refusal->requested_bytes == sizes[i]);
+    }
+    bench_close(&bench);
+}
+
 /* The replay keeps them away; a policy may say so too, or do nothing. */
 static void unknown_numbers_change_nothing(void **state)
 {
@@ -505,6 +557,8 @@ int main(void)
             cmocka_unit_test_prestate(random_programs_find_every_promise_kept, policy.user),
             cmocka_unit_test_prestate(the_record_of_a_run_plays_it_back, policy.user),
             cmocka_unit_test_prestate(a_host_without_memory_leaves_no_leak, policy.user),
+            cmocka_unit_test_prestate(what_no_card_can_hold_is_refused, policy.user),
+            cmocka_unit_test_prestate(facts_tell_the_last_refusal, policy.user),
             cmocka_unit_test_prestate(unknown_numbers_change_nothing, policy.user),
             cmocka_unit_test_prestate(a_state_that_never_opened_can_be_closed, policy.user),
         };
