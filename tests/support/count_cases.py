@@ -1,4 +1,5 @@
-"""count_cases.py TESTLOG: how many test cases passed, failed and were skipped, in one line.
+"""count_cases.py TESTLOG: which tests failed, a line each, and last how many test cases passed, failed
+and were skipped.
 
 A cmocka program counts by its cases; any other test is one case.  A case that began and did not end
 well is a failure, and so is a program that failed though its cases did not (a crash between them, a
@@ -10,6 +11,8 @@ import re
 import sys
 
 BEGUN = re.compile(r"^\[ RUN      \] ", re.MULTILINE)
+NAMED = re.compile(r"^\[ RUN      \] (.*)$", re.MULTILINE)
+ENDED = re.compile(r"^\[ (?:      OK| SKIPPED) \] (.*)$", re.MULTILINE)
 PASSED = re.compile(r"^\[       OK \] ", re.MULTILINE)
 SKIPPED = re.compile(r"^\[  SKIPPED \] ", re.MULTILINE)
 
@@ -28,9 +31,20 @@ def count(test):
     return passed, max(failed, int(not is_good)), skipped
 
 
+def failed_cases(test):
+    """The names of the cases that began and did not end well."""
+    output = test.get("stdout", "")
+    ended = set(ENDED.findall(output))
+    return [name for name in NAMED.findall(output) if name not in ended]
+
+
 def main():
     with open(sys.argv[1], encoding="utf-8", errors="replace") as log:
-        counts = [count(json.loads(line)) for line in log]
+        tests = [json.loads(line) for line in log]
+    counts = [count(test) for test in tests]
+    for test, (_, failed, _) in zip(tests, counts):
+        if failed:
+            print("FAILED: " + ": ".join([test["name"], ", ".join(failed_cases(test))]).removesuffix(": "))
     passed, failed, skipped = (sum(column) for column in zip(*counts)) if counts else (0, 0, 0)
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return 1 if failed else 0
