@@ -30,30 +30,6 @@ static void snapshot_settle(snapshot_reader *reader)
     }
 }
 
-/* The settings come behind the events, and before 2.3 not at all.  Of what matters to every request
- * the events show one. */
-static fl_status snapshot_infer_settings(snapshot_reader *reader, const char *name, bool is_cut,
-                                         fl_error *error)
-{
-    static const char expandable[] = "expandable_segments:True";
-    fl_trace *trace = reader->trace;
-    const char *why =
-        is_cut ? "the settings lie behind the cut" : "the settings are not in the file";
-    if (reader->has_settings || (reader->entry_count == 0 && !is_cut))
-        return FL_OK;
-    trace->lacks_conf = true;
-    if (!reader->shows_expandable)
-        return fl_trace_warn(trace, error,
-                             "%s: %s; nothing shows expandable segments, others are not known",
-                             name, why);
-    fl_status status =
-        fl_trace_intern_text(trace, expandable, sizeof expandable - 1, &trace->conf, error);
-    if (status != FL_OK)
-        return status;
-    return fl_trace_warn(trace, error, "%s: %s; the events show %s, others are not known", name,
-                         why, expandable);
-}
-
 #define PADDING_MOST 3 /* zeros that the viewer's pages have behind a snapshot */
 
 /* Reads on to the end, so that damage and cuts behind the pickle show. */
@@ -88,7 +64,7 @@ static fl_status snapshot_finish(snapshot_reader *reader, fl_input *input, bool 
                                input->name, (unsigned long long)input->offset_end,
                                (unsigned long long)reader->entry_count);
     if (status == FL_OK)
-        status = snapshot_infer_settings(reader, input->name, is_cut, error);
+        status = fl_snapshot_infer_settings(reader, input->name, is_cut, error);
     if (status != FL_OK || is_cut)
         return status;
     uint64_t behind;

@@ -1,5 +1,6 @@
 /* The parts of the snapshot reader: snapshot.c reads the file, snapshot_record.c makes the trace of
- * what is in it, snapshot_schema.c names that, snapshot_release.c judges who wrote it. */
+ * what is in it, snapshot_schema.c names that, snapshot_release.c judges who wrote it,
+ * snapshot_settings.c what settings a file had that lacks them. */
 #ifndef FL_READER_SNAPSHOT_H
 #define FL_READER_SNAPSHOT_H
 
@@ -133,6 +134,10 @@ fl_status fl_snapshot_segment_begin(void *user, fl_error *error);
 fl_status fl_snapshot_trace_begin(void *user, fl_error *error);
 fl_status fl_snapshot_unknown_key(void *user, const char *key, size_t length, const char *what,
                                   fl_error *error);
+
+/* Once all is read: settings that the file lacks, as far as its events show them. */
+fl_status fl_snapshot_infer_settings(snapshot_reader *reader, const char *name, bool is_cut,
+                                     fl_error *error);
 
 /* Tells the trace which releases write such keys. */
 fl_status fl_snapshot_judge_release(const snapshot_reader *reader, fl_error *error);

@@ -91,7 +91,7 @@ struct fl_trace {
     const fl_host *host;
     fl_format format;
     const char *format_name; /* static: the reader's */
-    uint32_t path, conf; /* texts; conf FL_NONE: not stated */
+    uint32_t path, conf;     /* texts; conf FL_NONE: not stated */
     bool lacks_conf;
     uint64_t capacity_bytes;
     double fraction;      /* < 0: none told */

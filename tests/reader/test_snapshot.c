@@ -161,38 +161,6 @@ static void a_cut_behind_the_events_keeps_the_final_state(void **state)
     free(bytes);
 }
 
-/* The settings come behind the events; what the events show of them is all that is left. */
-static void settings_behind_a_cut_are_what_the_events_show(void **state)
-{
-    (void)state;
-    fl_read_options options = {.accept_cut = true};
-    const struct {
-        const char *path, *conf;
-    } rows[] = {{"traces/expandable.pickle", "expandable_segments:True"},
-                {"traces/default.pickle", NULL}};
-    for (size_t i = 0; i < 2; i++) {
-        size_t size;
-        uint8_t *bytes = file_bytes(rows[i].path, &size);
-        fl_trace *trace = NULL;
-        assert_int_equal(fl_read_memory(bytes, size / 2, "p", &options, &trace, NULL), FL_OK);
-        assert_true(fl_trace_lacks_conf(trace));
-        assert_false(fl_trace_has_final_state(trace, 0));
-        assert_int_equal(fl_trace_warning_count(trace), 2);
-        assert_non_null(strstr(fl_trace_warning(trace, 1), "the settings lie behind the cut"));
-        if (rows[i].conf != NULL)
-            assert_string_equal(fl_trace_conf(trace), rows[i].conf);
-        else
-            assert_null(fl_trace_conf(trace));
-        fl_trace_free(trace);
-        trace = NULL;
-        assert_int_equal(fl_read_memory(bytes, size, "p", &options, &trace, NULL), FL_OK);
-        assert_false(fl_trace_lacks_conf(trace));
-        assert_true(fl_trace_has_final_state(trace, 0));
-        fl_trace_free(trace);
-        free(bytes);
-    }
-}
-
 /* Whatever a byte is changed to, the answer is a trace or a sentence. */
 static void change_every_byte(const char *path)
 {
@@ -294,7 +262,6 @@ int main(void)
         cmocka_unit_test(a_file_cut_at_any_byte_is_refused_with_the_offset),
         cmocka_unit_test(a_file_cut_at_any_byte_gives_its_beginning_where_that_is_accepted),
         cmocka_unit_test(a_cut_behind_the_events_keeps_the_final_state),
-        cmocka_unit_test(settings_behind_a_cut_are_what_the_events_show),
         cmocka_unit_test(any_byte_may_be_wrong),
         cmocka_unit_test(no_failing_request_for_memory_leaks),
         cmocka_unit_test(reading_takes_8_bytes_for_each_memo_entry_beside_the_columns),
