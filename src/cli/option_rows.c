@@ -67,8 +67,8 @@ static const fl_option allocator_rows[] = {
      "only these events, half open: numbers, or seconds since the first one (12.5s:14s); without A "
      "from the first, without B to the last; in this build nothing may be live before A", NULL},
     {"start", 0, FL_OPTION_WORD, SETS(start), "recorded|fresh",
-     "blocks live before the first event: where they were, or allocated anew; in this build there "
-     "can be none", start_words},
+     "where a window is cut, blocks from before: where they were, or allocated anew (where they "
+     "were, if release and settings are the recorded ones)", start_words},
     {"on-oom", 0, FL_OPTION_WORD, SETS(on_oom), "stop|skip", "after a refusal (stop)", on_oom_words},
     JOBS_ROW,
     END_OF_ROWS,

@@ -434,15 +434,19 @@ static bool has_private_pools(const fl_trace *trace, size_t device)
 static fl_status fail_unknown_start(const fl_trace *trace, size_t device, fl_error *error)
 {
     if (!trace->devices.items[device].has_final_state)
-        return fl_fail(error, FL_ERR_UNAVAILABLE,
-                       "%s: the window is cut at both ends: device %zu had memory before its first "
-                       "event, and the final state, from which that follows, is missing",
-                       fl_trace_path(trace), device);
-    return fl_fail(error, FL_ERR_UNAVAILABLE,
-                   "%s: the window is cut, and what device %zu had before its first event does not "
-                   "follow from the rest: the events contradict the final state, as they do when "
-                   "they are out of order or some kinds were not recorded",
-                   fl_trace_path(trace), device);
+        fl_fail(error, FL_ERR_UNAVAILABLE,
+                "%s: the window is cut at both ends: device %zu had memory before its first "
+                "event, and the final state, from which that follows, is missing",
+                fl_trace_path(trace), device);
+    else
+        fl_fail(error, FL_ERR_UNAVAILABLE,
+                "%s: the window is cut, and what device %zu had before its first event does not "
+                "follow from the rest: the events contradict the final state, as they do when "
+                "they are out of order or some kinds were not recorded",
+                fl_trace_path(trace), device);
+    fl_hint(error, "record from the start of the program and leave max_entries unset; `fraglab "
+                   "info` shows what is there");
+    return FL_ERR_UNAVAILABLE;
 }
 
 /* Makes a cut window whole, as this release and the recorded settings have it. */
@@ -475,7 +479,8 @@ fl_status fl_rebuild(fl_trace *trace, size_t device, const fl_profile *profile, 
                 "%s: device %zu has private pools, and a snapshot does not say which requests "
                 "went there",
                 fl_trace_path(trace), device);
-        return fl_hint(error, "`fraglab info` shows what is there");
+        fl_hint(error, "`fraglab info` shows what is there");
+        return FL_ERR_UNAVAILABLE;
     }
     if (is_cut) {
         fl_status status = place_start(trace, device, profile, error);
