@@ -363,6 +363,10 @@ static fl_status info_devices(fl_session *session, const fl_trace *trace, size_t
     fl_envelope_begin(session);
     fl_emit_pair(emit, "from", NULL, fl_emit_text(session->options.from));
     fl_emit_pair(emit, "partial", NULL, fl_emit_bool(session->options.accepts_cut));
+    fl_emit_pair(emit, "trace_device", NULL,
+                 session->options.trace_device != FL_NOT_GIVEN
+                     ? fl_emit_count(session->options.trace_device)
+                     : fl_emit_null());
     fl_emit_pair(emit, "top", NULL, fl_emit_count(session->options.top));
     fl_emit_pair(emit, "frames", NULL, fl_emit_count(session->options.frames));
     fl_envelope_end(session);

@@ -254,6 +254,8 @@ static void emit_result(fl_session *session, const struct result *result)
     fl_envelope_begin(session);
     fl_setup_emit_config(session, result->setup);
     emit_processes(session);
+    fl_emit_pair(emit, "stats", NULL, fl_emit_bool(session->options.wants_stats));
+    fl_emit_pair(emit, "summary", NULL, fl_emit_bool(session->options.wants_summary));
     fl_envelope_end(session);
     fl_emit_for(emit, FL_EMIT_FOR_PEOPLE);
     text_verdict(emit, result);

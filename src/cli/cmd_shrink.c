@@ -168,6 +168,13 @@ static void emit_refusal(fl_emit *emit, const struct work *work, bool has_result
     fl_emit_object_end(emit);
 }
 
+static uint64_t most_tries(const struct work *work)
+{
+    if (work->session->options.most_tries != FL_NOT_GIVEN)
+        return work->session->options.most_tries;
+    return work->command != NULL ? TRIES_OF_COMMANDS : TRIES_OF_REPLAYS;
+}
+
 /* `script` NULL: there is no result. */
 static void emit_record(const struct work *work, const struct page *script)
 {
@@ -178,6 +185,7 @@ static void emit_record(const struct work *work, const struct page *script)
     fl_envelope_begin(work->session);
     fl_setup_emit_config(work->session, work->setup);
     fl_emit_pair(emit, "while", NULL, fl_emit_text(work->command));
+    fl_emit_pair(emit, "most_tries", NULL, fl_emit_count(most_tries(work)));
     fl_envelope_end(work->session);
     fl_emit_for(emit, FL_EMIT_FOR_PROGRAMS | FL_EMIT_FOR_TABLES);
     fl_emit_pair(emit, "operations_before", NULL,
@@ -258,14 +266,12 @@ static bool tick(void *user, uint64_t left, uint64_t before)
 static fl_status shrink_trace(struct work *work, const fl_trace *trace, fl_error *error)
 {
     fl_session *session = work->session;
-    uint64_t tries = work->command != NULL ? TRIES_OF_COMMANDS : TRIES_OF_REPLAYS;
     fl_shrink_options options = {
         .replay = fl_setup_replay_options(session, work->setup),
         .shows = work->command != NULL ? ask_command : NULL,
         .progress = tick,
         .user = work,
-        .most_tries =
-            session->options.most_tries != FL_NOT_GIVEN ? session->options.most_tries : tries,
+        .most_tries = most_tries(work),
         .most_operations = work->command != NULL ? UINT64_MAX : OPERATIONS_MOST,
     };
     fl_trace *result = NULL;

@@ -352,7 +352,8 @@ static void emit_text(fl_session *session, const fl_trace *trace, const struct v
     text_window(emit, verdicts);
 }
 
-static void emit_all(fl_session *session, const fl_trace *trace, const struct verdicts *verdicts)
+static void emit_all(fl_session *session, const fl_setup *setup, const fl_trace *trace,
+                     const struct verdicts *verdicts)
 {
     fl_emit *emit = session->emit;
     const fl_options *options = &session->options;
@@ -364,14 +365,15 @@ static void emit_all(fl_session *session, const fl_trace *trace, const struct ve
                                                        : fl_emit_null());
     fl_emit_pair(emit, "torch", NULL, fl_emit_text(options->torch));
     fl_emit_pair(emit, "conf", NULL, fl_emit_text(fl_trace_conf(trace)));
+    fl_setup_emit_card(session, setup);
     fl_envelope_end(session);
     emit_text(session, trace, verdicts);
     emit_verdict(emit, &verdicts->all, verdicts->different_device, FL_EMIT_FOR_PROGRAMS);
     emit_devices(emit, verdicts);
 }
 
-static fl_status verify_devices(fl_session *session, fl_trace *trace, struct verdicts *verdicts,
-                                fl_error *error)
+static fl_status verify_devices(fl_session *session, const fl_setup *setup, fl_trace *trace,
+                                struct verdicts *verdicts, fl_error *error)
 {
     struct candidates candidates;
     fl_status status = find_candidates(session, trace, &candidates, error);
@@ -388,7 +390,7 @@ static fl_status verify_devices(fl_session *session, fl_trace *trace, struct ver
                 fl_trace_conf(trace) != NULL ? fl_trace_conf(trace) : "the default");
         return fl_hint(error, "fraglab replay --conf TEXT");
     }
-    emit_all(session, trace, verdicts);
+    emit_all(session, setup, trace, verdicts);
     return sum_different(&verdicts->all) == 0 ? FL_OK : FL_ERR_NO;
 }
 
@@ -416,7 +418,8 @@ static fl_status pick_devices(fl_session *session, const fl_trace *trace, struct
     return FL_OK;
 }
 
-static fl_status verify_trace(fl_session *session, fl_trace *trace, fl_error *error)
+static fl_status verify_trace(fl_session *session, const fl_setup *setup, fl_trace *trace,
+                              fl_error *error)
 {
     if (fl_trace_format(trace) == FL_FORMAT_SCRIPT) {
         fl_fail(error, FL_ERR_UNAVAILABLE, "%s: a script records no decisions to compare with",
@@ -426,7 +429,7 @@ static fl_status verify_trace(fl_session *session, fl_trace *trace, fl_error *er
     struct verdicts verdicts = {0};
     fl_status status = pick_devices(session, trace, &verdicts, error);
     if (status == FL_OK)
-        status = verify_devices(session, trace, &verdicts, error);
+        status = verify_devices(session, setup, trace, &verdicts, error);
     fl_cli_delete(&session->host, verdicts.items, verdicts.room, sizeof *verdicts.items);
     return status;
 }
@@ -457,7 +460,7 @@ static fl_status verify_run(fl_session *session, fl_error *error)
     if (status == FL_OK && setup.gpu_from != FL_FROM_NOWHERE)
         fl_trace_set_limit(trace, options->fraction, fl_setup_total(&setup));
     if (status == FL_OK)
-        status = verify_trace(session, trace, error);
+        status = verify_trace(session, &setup, trace, error);
     fl_trace_free(trace);
     return status;
 }

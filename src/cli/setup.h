@@ -67,6 +67,9 @@ fl_replay_options fl_setup_replay_options(const fl_session *session, const fl_se
 /* Into `config` of the envelope: enough to run it again. */
 void fl_setup_emit_config(const fl_session *session, const fl_setup *setup);
 
+/* The part of it on the card: `gpu` and `fraction`. */
+void fl_setup_emit_card(const fl_session *session, const fl_setup *setup);
+
 /* The same for people. */
 void fl_setup_emit_text(const fl_session *session, const fl_trace *trace, const fl_setup *setup);
 

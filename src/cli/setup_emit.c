@@ -27,8 +27,10 @@ static const char *origin_word(fl_origin origin)
     return words[origin];
 }
 
-static void emit_gpu(fl_emit *emit, const fl_setup *setup)
+void fl_setup_emit_card(const fl_session *session, const fl_setup *setup)
 {
+    fl_emit *emit = session->emit;
+    double fraction = session->options.fraction;
     bool is_limited = setup->capacity_bytes != FL_UNLIMITED;
     fl_emit_object_begin(emit, "gpu", NULL);
     fl_emit_pair(emit, "capacity_bytes", NULL,
@@ -42,6 +44,7 @@ static void emit_gpu(fl_emit *emit, const fl_setup *setup)
     fl_emit_pair(emit, "context_bytes", NULL,
                  setup->gpu != NULL ? fl_emit_bytes(setup->context_bytes) : fl_emit_null());
     fl_emit_object_end(emit);
+    fl_emit_pair(emit, "fraction", NULL, fraction >= 0 ? fl_emit_real(fraction) : fl_emit_null());
 }
 
 static void emit_range(fl_emit *emit, const fl_setup *setup)
@@ -73,9 +76,7 @@ void fl_setup_emit_config(const fl_session *session, const fl_setup *setup)
     fl_emit_pair(emit, "conf", NULL, fl_emit_text(setup->conf));
     fl_emit_pair(emit, "conf_from", NULL,
                  fl_emit_text(setup->conf != NULL ? origin_word(setup->conf_from) : NULL));
-    emit_gpu(emit, setup);
-    fl_emit_pair(emit, "fraction", NULL,
-                 options->fraction >= 0 ? fl_emit_real(options->fraction) : fl_emit_null());
+    fl_setup_emit_card(session, setup);
     fl_emit_pair(emit, "backing", NULL, fl_emit_text(setup->backing->name));
     fl_emit_pair(emit, "start", NULL, fl_emit_text(setup->start_word));
     fl_emit_pair(emit, "on_oom", NULL,

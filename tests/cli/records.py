@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -86,6 +87,10 @@ INFO = {
     ],
 }
 RECORDS = {"replay": REPLAY, "verify": VERIFY, "info": INFO}
+# Options that change how a result is told or how fast it comes, but not the record; and where in `config`
+# others stand that have no key of their own name.
+TALK = "format output quiet color help version jobs decisions frames fail-on-oom".split()
+PLACES = {"process": "processes", "tries": "most_tries", "context": "gpu.context_bytes"}
 LISTS = ("policies", "devices", "formats", "releases", "gpus", "commands")
 
 
@@ -157,6 +162,18 @@ def check_csv(text, rows, place):
             assert cell == told.get(key, ""), f"{place}: {key} is {cell!r}, JSON says {told.get(key)!r}"
 
 
+def check_config(program, command, config, words):
+    """Every option of --help that changes the record stands in `config`, with what was typed."""
+    options = set(re.findall(r"(?m)^ +(?:-\w, )?--([a-z-]+)", call(program, command, "--help")))
+    assert options >= set(TALK[:6]), f"{command} --help shows no options"
+    for option in sorted(options - set(TALK)):
+        place = config
+        for key in PLACES.get(option, option.replace("-", "_")).split("."):
+            assert key in place, f"config lacks --{option}"
+            place = place[key]
+        assert f"--{option}" not in words or place is not None, f"config does not tell what --{option} was"
+
+
 def check_command(program, command, *words):
     place = " ".join((command, *words))
     record = json.loads(call(program, command, "--format", "json", *words))
@@ -167,16 +184,20 @@ def check_command(program, command, *words):
             check(head[key], shape, key)
     assert head["schema"] == f"fraglab.{command}" and head["schema_version"] == 1, head
     assert head["config"]["command"] == command, head
+    check_config(program, command, head["config"], words)
     rows = next(iter(record.values())) if command == "list" else record.get("devices", [record])
     if command in RECORDS:
         check(record, RECORDS[command], place)
-    check_csv(call(program, command, "--format", "csv", *words), rows, place)
+    if command != "settings":  # whose table has a row for each remark
+        check_csv(call(program, command, "--format", "csv", *words), rows, place)
 
 
 def tests(program):
     """What is checked: a name, a function, its arguments."""
     traces = sorted(f"traces/{name}" for name in os.listdir("traces") if name != "README.md")
     calls = [("list", what) for what in LISTS]
+    calls += [("settings", "--torch", "2.9", "expandable_segments:True"), ("shrink", "--gpu", "23GiB", "traces/pinned.txt")]
+    calls += [("verify", "--gpu", "8GiB", "--fraction", "1", "--trace-device", "0", "traces/gpt_oom.pickle.gz")]
     calls += [(command, trace) for trace in traces for command in ("info", "replay")]
     calls += [("verify", trace) for trace in traces if ".pickle" in trace]
     calls += [("replay", "--policy", "passthrough", "--gpu", "8GiB", "traces/pinned.txt")]
