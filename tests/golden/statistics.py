@@ -1,7 +1,7 @@
-"""statistics.py FRAGLAB [FOLDER]: memory_stats and memory_summary as the recorded program saw them.
+"""statistics.py FRAGLAB [--all FOLDER]: memory_stats and memory_summary as the recorded program saw them.
 
-Without FOLDER, the snapshots in tests/data/statistics, tests/data/snapshots and traces; with it, all
-complete ones of the same kinds in FOLDER/RELEASE (exit 77, a skip, where there is no such folder).
+Without --all, the snapshots in tests/data/statistics, tests/data/snapshots and traces; with it, all
+complete ones of the same kinds in FOLDER/RELEASE (exit 77, a skip, where FOLDER is an empty text).
 Every key, its place and value, and every byte of the table must come out of the replay.
 """
 
@@ -65,12 +65,12 @@ def in_folder(folder):
             yield path, f"{os.path.dirname(path)}/{kind}", kind
 
 
-def main(program, folder=None):
-    if folder is not None and not os.path.isdir(folder):
-        print(f"no folder {folder} with further snapshots of PyTorch and what it said of them")
+def main(program, option=None, folder=None):
+    if option is not None and not folder:
+        print("skipped: -Dgenuine_snapshots=FOLDER names no further snapshots of PyTorch")
         return SKIP
     lines, count = [], 0
-    for trace, stem, kind in shipped() if folder is None else in_folder(folder):
+    for trace, stem, kind in shipped() if option is None else in_folder(folder):
         lines += differences(program, trace, stem, kind)
         count += 1
     print(*lines, f"{count} snapshots", sep="\n")
