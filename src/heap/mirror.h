@@ -1,9 +1,10 @@
 /* The heap as it follows from the changes alone: segments, mapped runs of expandable ones, and
  * placements; gaps are derived.
  *
- * Whoever shows a heap shows this one, so a policy need not be asked, and one that can be walked is
- * checked against it.  Placements and segments are found by their dense numbers; a change of a
- * placement takes constant time, one of mapped memory O(log n). */
+ * Made to be what every view of a heap shows, so that no policy need be asked.  So far no command
+ * shows one; tests check a policy that can be walked against it.  Placements and segments are found
+ * by their dense numbers; a change of a placement takes constant time, one of mapped memory O(log
+ * n). */
 #ifndef FL_HEAP_MIRROR_H
 #define FL_HEAP_MIRROR_H
 
