@@ -9,6 +9,7 @@ tests/data/regressions.  Exit: 0 no difference, 1 differences.  docs/conformance
 import argparse
 import csv
 import os
+import shlex
 import sys
 import time
 
@@ -48,6 +49,7 @@ class Release:
 
     def __init__(self, version, build):
         self.version, self.folder = version, f"{build}/conformance/{version}"
+        self.question = f"{shlex.join([sys.executable, __file__, build, version])} --differs \"$1\""
         self.released = subjects.Released(version, build)
         self.replayed = subjects.Replayed(version, build)
         self.count = Count()
@@ -75,7 +77,7 @@ class Release:
         return expected, got
 
     def differs(self, script):
-        """Cheaper than `judge`, for the many scripts of one shrinking."""
+        """Cheaper than `judge`: what shrinking asks of each of many scripts, through `question`."""
         expected, got = self.ask(script)
         return (
             expected != got
@@ -104,7 +106,7 @@ class Release:
 
     def keep(self, script, name):
         say(f"{self.version} {name}: a difference; shrinking")
-        small = shrink.shrink(script, self.differs)
+        small = shrink.shrink(self.replayed.program, self.version, script, self.question)
         expected, got = self.ask(small)
         path = f"{self.folder}/{name}"
         for ending, text in (
@@ -206,11 +208,16 @@ def main():
     parser.add_argument("--minutes", type=float, default=10, help="for all releases together (10)")
     parser.add_argument("--seed", type=int, default=1, help="of the first round of scripts (1)")
     parser.add_argument("--record", action="append", default=[], metavar="SCRIPT")
+    parser.add_argument("--differs", metavar="SCRIPT", help="exit 0 if VERSION decides otherwise than fraglab")
     options = parser.parse_intermixed_args()
     known = subjects.releases()
     for version in options.versions:
         if version not in known:
             parser.error(f"'{version}' is not one of {' '.join(known)}")
+    if options.differs:
+        with open(options.differs, encoding="utf-8") as file:
+            script = file.read()
+        sys.exit(0 if any(Release(version, options.build).differs(script) for version in options.versions) else 1)
     releases = [Release(version, options.build) for version in options.versions or known]
     for path in options.record:
         record(releases, path)

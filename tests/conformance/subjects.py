@@ -110,7 +110,7 @@ def run(command, script, **how):
 
 def head(script):
     """Capacity and settings text of a script."""
-    return re.match(r"# cap=(\d+) conf=(.*)", script).groups()
+    return re.match(r"# cap=(\d+)(?: conf=(.*))?", script).groups(default="")
 
 
 class Released:

@@ -1,12 +1,16 @@
-"""The random scripts keep their promises, and shrinking finds what it is to find."""
+"""test_scripts.py BUILD: random scripts keep their promises, and a difference is shrunk and kept."""
 
 import os
+import shlex
 import sys
+import tempfile
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import families  # noqa: E402 (found through the line above)
+import conformance  # noqa: E402 (found through the line above)
+import families  # noqa: E402
 import shrink  # noqa: E402
+import subjects  # noqa: E402
 
 VERSIONS = ["2.0.1", "2.1.2", "2.3.1", "2.9.1", "2.12.1", "2.15.0"]
 
@@ -53,31 +57,48 @@ class Scripts(unittest.TestCase):
             self.assertFalse(opened, (version, family))
 
 
+class Impostor(conformance.Release):
+    """fraglab as another release in the place of the released allocator, so that much differs."""
+
+    def __init__(self, version, other, build, folder):
+        self.version, self.folder = version, folder
+        self.released = subjects.Replayed(other, build)
+        self.replayed = subjects.Replayed(version, build)
+        replay = shlex.join([self.replayed.program, "replay", "--quiet", "--decisions", "--torch"])
+        self.question = f'! test "$({replay} {other} "$1")" = "$({replay} {version} "$1")"'
+
+
 class Shrinking(unittest.TestCase):
-    def test_what_does_not_matter_goes_and_the_rest_is_rounded(self):
-        lines = [f"a {number} {1000 * number + 7} 64" for number in range(1, 40)]
-        lines += [f"f {number}" for number in range(1, 40)] + ["e", "s", "t"]
-        script = "# cap=100 conf=a:1,b:[1:2,>:3],c:4\n" + "\n".join(lines) + "\n"
+    def test_settings_that_do_not_matter_go(self):
+        script = "# cap=1 conf=a:1,b:[1:2,>:3],c:4\na 1 5 0\n"
+        small = shrink.drop_settings(script, "grep -q 'b:.1:2,>:3.' \"$1\"")
+        self.assertEqual(small, "# cap=1 conf=b:[1:2,>:3]\na 1 5 0\n")
 
-        def fails(text):
-            requests = [line.split() for line in text.splitlines() if line.startswith("a ")]
-            return "b:[1:2,>:3]" in text and sum(int(words[2]) > 20000 for words in requests) >= 2
-
-        small = shrink.shrink(script, fails)
-        head, *rest = small.splitlines()
-        self.assertEqual(head, "# cap=100 conf=b:[1:2,>:3]")
-        self.assertEqual([line.split()[:2] for line in rest if line[0] == "a"], [["a", "1"], ["a", "2"]])
-        self.assertEqual(sorted(line for line in rest if line[0] != "a"), ["f 1", "f 2"])
-        for line in rest:
-            if line[0] == "a":
-                self.assertEqual(int(line.split()[2]) % 512, 0)
-                self.assertEqual(line.split()[3], "0")
+    def test_what_fraglab_does_not_take_stays(self):
+        script = "# cap=1 conf=max_split_size_mb:1\na 1 5 0\n"
+        program = subjects.Replayed("2.9.1", BUILD).program
+        self.assertEqual(shrink.shrink(program, "2.9.1", script, "grep -q split_size_mb:1 \"$1\""), script)
 
     def test_a_pool_goes_as_a_whole(self):
-        script = "# cap=1 conf=\nb 1\na 1 5 0\nq 1\nb 2\nq 2\nx 1\nx 2\nf 1\n"
-        small = shrink.shrink(script, lambda text: "x 2" in text)
-        self.assertEqual(small, "# cap=1 conf=\nb 2\nq 2\nx 2\n")
+        script = "# cap=100000000 conf=\nb 1.0\na 1 5 0\nq 1.0\nb 2.0\nq 2.0\nx 1.0\nx 2.0\nf 1\n"
+        program = subjects.Replayed("2.9.1", BUILD).program
+        small = shrink.shrink(program, "2.9.1", script, "grep -q 'x 2.0' \"$1\"")
+        self.assertEqual(small, "# cap=100000000\nb 2.0\nq 2.0\nx 2.0\n")
+
+    def test_a_difference_is_shrunk_and_kept(self):
+        whole = families.make("2.0.1", "train", 7)
+        with tempfile.TemporaryDirectory() as folder:
+            release = Impostor("2.15.0", "2.0.1", BUILD, folder)
+            self.assertTrue(release.differs(whole))
+            release.keep(whole, "one")
+            with open(folder + "/one.txt", encoding="utf-8") as file:
+                small = file.read()
+            self.assertTrue(release.differs(small))
+            self.assertLess(small.count("\n"), 20)
+            for line in small.splitlines(keepends=True)[1:]:
+                self.assertFalse(release.differs(small.replace(line, "", 1)), line)
 
 
 if __name__ == "__main__":
+    BUILD = sys.argv.pop(1)
     unittest.main()
