@@ -30,7 +30,7 @@ fl_status fl_verify_choose(fl_trace *trace, size_t device, const fl_profile *con
 {
     fl_verdict verdict;
     for (size_t i = count; i-- > 0;) {
-        bool is_it;
+        bool is_it = false;
         fl_status status = explains(trace, device, profiles[i], host, &verdict, &is_it, error);
         if (status != FL_OK)
             return status;

@@ -249,6 +249,7 @@ void fl_format_size(uint64_t bytes, char buffer[FL_FORMAT_SIZE])
     uint64_t hundredths = hundredfold >> 10 * (unit + 1), half = (uint64_t)scale / 2;
     uint64_t rest = hundredfold - (hundredths << 10 * (unit + 1));
     hundredths += rest > half || (rest == half && hundredths % 2 == 1);
-    fl_text_print(&text, "%llu.%02u %s", (unsigned long long)(whole + hundredths / 100),
-                  (unsigned)(hundredths % 100), units[unit]);
+    whole += hundredths / 100;
+    fl_text_print(&text, "%llu.%02u %s", (unsigned long long)whole, (unsigned)(hundredths % 100),
+                  units[unit]);
 }
