@@ -453,7 +453,7 @@ static fl_status fail_unknown_start(const fl_trace *trace, size_t device, fl_err
 static fl_status place_start(fl_trace *trace, size_t device, const fl_profile *profile,
                              fl_error *error)
 {
-    fl_replay_options options;
+    fl_replay_options options = {0};
     fl_settings settings;
     fl_status status = fl_record_options(trace, device, profile, trace->host, &options, error);
     if (status == FL_OK)

@@ -206,7 +206,8 @@ static uint32_t find_range(const struct placing *placing, size_t run_index)
             continue;
         const fl_start_range *range = &start->ranges.items[other->segment];
         uint64_t end = run->address + run->size;
-        bool is_near = end - range->address <= range_length(placing, range->page);
+        bool is_near =
+            range->page > 0 && end - range->address <= range_length(placing, range->page);
         return is_near && (run->address - range->address) % range->page == 0 ? other->segment
                                                                              : FL_NONE;
     }
