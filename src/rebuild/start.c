@@ -14,11 +14,22 @@
 
 #include "base/extents.h"
 #include "base/memory.h"
+#include "base/table.h"
 #include "rules/sizes.h"
 #include "trace/build.h"
 
+#include <stdlib.h>
+
 /* The card that a range is sized for where nothing tells its size. */
 #define START_NOMINAL_TOTAL (UINT64_C(1) << 40)
+
+struct mapped_at { /* one mapping of the window */
+    uint64_t address;
+    uint16_t stream;
+    bool is_small;
+};
+
+FL_VECTOR(mapped_vector, struct mapped_at);
 
 struct placing {
     const fl_host *host;
@@ -29,6 +40,9 @@ struct placing {
     uint64_t total_bytes;
     struct fl_block_vector blocks; /* in use, with their sizes */
     fl_extents gaps; /* behind blocks with a tail that is not known; owner: index of the block */
+    struct mapped_vector maps; /* by address, and how far the runs so far have come in it */
+    size_t next_map;
+    fl_table last_run; /* by kind of run: the last expandable one so far */
     fl_error *error;
 };
 
@@ -165,24 +179,49 @@ static uint64_t range_page(const struct placing *placing, const fl_segment_view 
     return run->is_small ? FL_SMALL_SEGMENT : placing->settings->large_segment_bytes;
 }
 
-/* A range fills from its base: the lowest address of it that was ever mapped.  What
- * was unmapped at the start of the window, and is mapped in it, may lie lower than its first run;
- * small pages are mapped one at a time, which tells them from large ones. */
-static uint64_t range_base(const struct placing *placing, const fl_segment_view *run,
-                           uint64_t lowest)
+static int maps_by_address(const void *a, const void *b)
+{
+    const struct mapped_at *left = a, *right = b;
+    return left->address < right->address ? -1 : left->address > right->address;
+}
+
+/* Everything that is mapped in the window, by address. */
+static bool list_maps(struct placing *placing)
 {
     const fl_columns *columns = &placing->device->columns;
-    uint64_t base = run->address, page = range_page(placing, run);
-    for (uint64_t i = columns->count; columns->address != NULL && i-- > 0;) {
-        if (columns->kind[i] != FL_EVENT_SEGMENT_MAP || columns->stream[i] != run->stream)
+    for (uint64_t i = 0; columns->address != NULL && i < columns->count; i++) {
+        if (columns->kind[i] != FL_EVENT_SEGMENT_MAP)
             continue;
-        uint64_t address = columns->address[i];
-        bool is_small = columns->size[i] % placing->settings->large_segment_bytes != 0;
-        if (is_small == run->is_small && address >= lowest && address < base &&
-            (base - address) % page == 0)
-            base = address;
+        if (!fl_vector_reserve(placing->host, &placing->maps, 1, placing->error))
+            return false;
+        /* Small pages are mapped one at a time, which tells them from large ones. */
+        placing->maps.items[placing->maps.count++] = (struct mapped_at){
+            .address = columns->address[i],
+            .stream = columns->stream[i],
+            .is_small = columns->size[i] % placing->settings->large_segment_bytes != 0,
+        };
     }
-    return base;
+    if (placing->maps.count > 0)
+        qsort(placing->maps.items, placing->maps.count, sizeof *placing->maps.items,
+              maps_by_address);
+    return true;
+}
+
+/* A range fills from its base: the lowest address of it that was ever mapped.  What was unmapped at
+ * the start of the window, and is mapped in it, may lie lower than its first run, but not below
+ * `lowest`.  Runs come by ascending address, so the list of what is mapped is gone through once. */
+static uint64_t range_base(struct placing *placing, const fl_segment_view *run, uint64_t lowest)
+{
+    uint64_t page = range_page(placing, run);
+    const struct mapped_at *maps = placing->maps.items;
+    while (placing->next_map < placing->maps.count && maps[placing->next_map].address < lowest)
+        placing->next_map++;
+    size_t i = placing->next_map;
+    for (; i < placing->maps.count && maps[i].address < run->address; i++)
+        if (maps[i].stream == run->stream && maps[i].is_small == run->is_small &&
+            (run->address - maps[i].address) % page == 0)
+            return maps[i].address;
+    return run->address;
 }
 
 /* How far a range reaches at most. */
@@ -194,24 +233,30 @@ static uint64_t range_length(const struct placing *placing, uint64_t page)
     return fl_round_up(length, page);
 }
 
-/* The range that a run belongs to, FL_NONE: a new one. */
-static uint32_t find_range(const struct placing *placing, size_t run_index)
+static uint64_t kind_of_run(const fl_segment_view *run)
 {
+    return (uint64_t)run->stream << 32 | (uint64_t)run->pool << 1 | run->is_small;
+}
+
+/* The range that a run belongs to, that of the run of its kind before it; FL_NONE: a new one. */
+static uint32_t find_range(const struct placing *placing, const fl_segment_view *run)
+{
+    uint32_t before = fl_table_get(&placing->last_run, kind_of_run(run));
+    if (!run->is_expandable || before == FL_TABLE_EMPTY)
+        return FL_NONE;
     const fl_trace_start *start = &placing->device->start;
-    const fl_segment_view *run = &start->segments.items[run_index];
-    for (size_t i = run_index; run->is_expandable && i-- > 0;) {
-        const fl_segment_view *other = &start->segments.items[i];
-        if (!other->is_expandable || other->stream != run->stream || other->pool != run->pool ||
-            other->is_small != run->is_small)
-            continue;
-        const fl_start_range *range = &start->ranges.items[other->segment];
-        uint64_t end = run->address + run->size;
-        bool is_near =
-            range->page > 0 && end - range->address <= range_length(placing, range->page);
-        return is_near && (run->address - range->address) % range->page == 0 ? other->segment
-                                                                             : FL_NONE;
-    }
-    return FL_NONE;
+    uint32_t index = start->segments.items[before].segment;
+    const fl_start_range *range = &start->ranges.items[index];
+    uint64_t end = run->address + run->size;
+    bool is_near = range->page > 0 && end - range->address <= range_length(placing, range->page);
+    return is_near && (run->address - range->address) % range->page == 0 ? index : FL_NONE;
+}
+
+static bool note_run(struct placing *placing, size_t index)
+{
+    const fl_segment_view *run = &placing->device->start.segments.items[index];
+    return !run->is_expandable || fl_table_set(placing->host, &placing->last_run, kind_of_run(run),
+                                               (uint32_t)index, placing->error);
 }
 
 /* A base lies behind everything that S0 has below it. */
@@ -226,9 +271,13 @@ static uint64_t lowest_base(const fl_trace_start *start, size_t run_index)
 static bool find_ranges(struct placing *placing)
 {
     fl_trace_start *start = &placing->device->start;
+    if (!list_maps(placing))
+        return false;
     for (size_t i = 0; i < start->segments.count; i++) {
         fl_segment_view *run = &start->segments.items[i];
-        run->segment = find_range(placing, i);
+        run->segment = find_range(placing, run);
+        if (!note_run(placing, i))
+            return false;
         if (run->segment != FL_NONE)
             continue;
         if (!fl_vector_reserve(placing->host, &start->ranges, 1, placing->error))
@@ -287,6 +336,8 @@ fl_status fl_start_place(fl_trace *trace, size_t device, const fl_profile *profi
     };
     bool is_done = place(&placing);
     fl_extents_deinit(placing.host, &placing.gaps);
+    fl_vector_deinit(placing.host, &placing.maps);
+    fl_table_deinit(placing.host, &placing.last_run);
     fl_vector_deinit(placing.host, &placing.blocks);
     return is_done ? FL_OK : FL_ERR_RESOURCE;
 }
