@@ -6,6 +6,7 @@
 #include <fraglab/verify.h>
 
 #include <inttypes.h>
+#include <string.h>
 
 #define RELEASES_MOST 32
 
@@ -372,6 +373,15 @@ static void emit_all(fl_session *session, const fl_setup *setup, const fl_trace 
     emit_devices(emit, verdicts);
 }
 
+/* A threshold without a limit collects nothing; that the file has one says that there was a limit.
+ */
+static bool lacks_limit(const fl_session *session, const fl_trace *trace)
+{
+    const char *conf = fl_trace_conf(trace);
+    return conf != NULL && strstr(conf, "garbage_collection_threshold") != NULL &&
+           session->options.fraction < 0;
+}
+
 static fl_status verify_devices(fl_session *session, const fl_setup *setup, fl_trace *trace,
                                 struct verdicts *verdicts, fl_error *error)
 {
@@ -389,6 +399,13 @@ static fl_status verify_devices(fl_session *session, const fl_setup *setup, fl_t
                 fl_trace_path(trace),
                 fl_trace_conf(trace) != NULL ? fl_trace_conf(trace) : "the default");
         return fl_hint(error, "fraglab replay --conf TEXT");
+    }
+    if (sum_different(&verdicts->all) > 0 && lacks_limit(session, trace)) {
+        fl_fail(error, FL_ERR_UNAVAILABLE,
+                "%s: garbage collection follows the memory fraction, which is not in the file: "
+                "nothing can be compared",
+                fl_trace_path(trace));
+        return fl_hint(error, "--fraction X --gpu SIZE");
     }
     emit_all(session, setup, trace, verdicts);
     return sum_different(&verdicts->all) == 0 ? FL_OK : FL_ERR_NO;
