@@ -232,9 +232,9 @@ void fl_review_text(const fl_profile *profile, const char *text, fl_review *ret_
             status == FL_ERR_UNAVAILABLE ? FL_REVIEW_OTHER_BACKEND : FL_REVIEW_REFUSED;
         return;
     }
-    static const char *const white[] = {[FL_PARSER_OLD] = " ", [FL_PARSER_NEW] = " \t\n\v\f\r"};
-    items it = {
-        .profile = profile, .review = ret_review, .tokens = {text, white[profile->parser], 0}};
+    items it = {.profile = profile,
+                .review = ret_review,
+                .tokens = {text, fl_parser_blanks(profile->parser), 0}};
     check_items(&it);
     check_collection(&it);
     check_split_limit(&it);

@@ -320,13 +320,13 @@ static void text_history(fl_emit *emit, const struct verdicts *verdicts)
 static void text_window(fl_emit *emit, const struct verdicts *verdicts)
 {
     uint64_t blocks = 0, hidden = 0, open = 0;
+    if (verdicts->all.is_complete)
+        return;
     for (size_t i = 0; i < verdicts->count; i++) {
         blocks += verdicts->items[i].verdict.start_blocks;
         hidden += verdicts->items[i].verdict.hidden_tails;
         open += verdicts->items[i].verdict.open_tails;
     }
-    if (verdicts->all.is_complete)
-        return;
     char text[160], tails[80] = "";
     if (hidden + open > 0)
         snprintf(tails, sizeof tails,

@@ -437,6 +437,11 @@ static fl_status parse_refuse_name(parse *p)
     return FL_ERR_USAGE;
 }
 
+const char *fl_parser_blanks(fl_parser parser)
+{
+    return dialects[parser].blanks;
+}
+
 /* One walk over the text, reading the keys of `owners`.  What is nobody's is the device's to
  * refuse.  The first of several walks ends at the backend, whatever follows. */
 static fl_status parse_walk(parse *p, const char *text, unsigned owners)

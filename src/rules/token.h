@@ -9,11 +9,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "rules/profile.h"
+
 typedef struct fl_tokens {
     const char *at;
     const char *blanks; /* the characters that do not count */
     size_t count;       /* tokens read so far */
 } fl_tokens;
+
+/* The characters that a parser passes over, for fl_tokens. */
+const char *fl_parser_blanks(fl_parser parser);
 
 typedef struct fl_token {
     const char *start, *end;

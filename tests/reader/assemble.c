@@ -146,3 +146,24 @@ uint8_t *file_bytes(const char *path, size_t *ret_size)
     *ret_size = size;
     return bytes;
 }
+
+fl_status read_file_with(const fl_host *host, void *path, fl_error *error)
+{
+    fl_read_options options = {.host = host};
+    fl_trace *trace = NULL;
+    fl_status status = fl_read_file(path, &options, &trace, error);
+    fl_trace_free(trace);
+    return status;
+}
+
+void read_gives_a_trace_or_a_sentence(const uint8_t *bytes, size_t size, size_t at, bool accept_cut)
+{
+    fl_trace *trace = NULL;
+    fl_error error = {0};
+    fl_read_options options = {.format = "snapshot", .accept_cut = accept_cut};
+    fl_status status = fl_read_memory(bytes, size, "p", &options, &trace, &error);
+    bool is_told = status == FL_ERR_INPUT || status == FL_ERR_UNAVAILABLE;
+    if (status == FL_OK ? trace == NULL : !is_told || error.text[0] == '\0')
+        fail_msg("byte %zu as 0x%02x: status %d", at, bytes[at], (int)status);
+    fl_trace_free(trace);
+}

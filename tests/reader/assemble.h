@@ -53,4 +53,11 @@ fl_trace *read_file(const char *path, bool accept_cut);
 /* Bytes of a file of the tree; freed with free.  Fails the test where there is none. */
 uint8_t *file_bytes(const char *path, size_t *ret_size);
 
+/* Reads the file whose path `path` is, for failing_host_sweep. */
+fl_status read_file_with(const fl_host *host, void *path, fl_error *error);
+
+/* A snapshot whose byte `at` was changed: it is a trace all the same, or is refused in words. */
+void read_gives_a_trace_or_a_sentence(const uint8_t *bytes, size_t size, size_t at,
+                                      bool accept_cut);
+
 #endif

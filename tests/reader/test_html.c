@@ -137,20 +137,11 @@ static void any_byte_may_be_wrong(void **state)
     free(bytes);
 }
 
-static fl_status read_with(const fl_host *host, void *user, fl_error *error)
-{
-    fl_read_options options = {.host = host};
-    fl_trace *trace = NULL;
-    fl_status status = fl_read_file(user, &options, &trace, error);
-    fl_trace_free(trace);
-    return status;
-}
-
 static void failing_requests_do_not_leak(void **state)
 {
     (void)state;
     char path[] = PAGE;
-    assert_true(failing_host_sweep(read_with, path) > 20);
+    assert_true(failing_host_sweep(read_file_with, path) > 20);
 }
 
 int main(void)

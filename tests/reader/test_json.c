@@ -241,34 +241,18 @@ static void any_byte_may_be_wrong(void **state)
         uint8_t before = bytes[at];
         for (size_t i = at % 4; i < COUNT_OF(changes); i += 4) {
             bytes[at] = changes[i];
-            fl_trace *trace = NULL;
-            fl_error error = {0};
-            fl_read_options options = {.format = "snapshot", .accept_cut = i % 2 == 0};
-            fl_status status = fl_read_memory(bytes, size, "p", &options, &trace, &error);
-            bool is_told = status == FL_ERR_INPUT || status == FL_ERR_UNAVAILABLE;
-            if (status == FL_OK ? trace == NULL : !is_told || error.text[0] == '\0')
-                fail_msg("byte %zu as 0x%02x: status %d", at, bytes[at], (int)status);
-            fl_trace_free(trace);
+            read_gives_a_trace_or_a_sentence(bytes, size, at, i % 2 == 0);
         }
         bytes[at] = before;
     }
     free(bytes);
 }
 
-static fl_status read_with(const fl_host *host, void *user, fl_error *error)
-{
-    fl_read_options options = {.host = host};
-    fl_trace *trace = NULL;
-    fl_status status = fl_read_file(user, &options, &trace, error);
-    fl_trace_free(trace);
-    return status;
-}
-
 static void no_failing_request_for_memory_leaks(void **state)
 {
     (void)state;
     char path[] = BASIC;
-    assert_true(failing_host_sweep(read_with, path) > 20);
+    assert_true(failing_host_sweep(read_file_with, path) > 20);
 }
 
 int main(void)

@@ -171,14 +171,7 @@ static void change_every_byte(const char *path)
         uint8_t before = bytes[at];
         for (size_t i = 0; i < COUNT_OF(changes); i++) {
             bytes[at] = i < 4 ? before ^ changes[i] : changes[i];
-            fl_trace *trace = NULL;
-            fl_error error = {0};
-            fl_read_options options = {.format = "snapshot", .accept_cut = i % 2 == 0};
-            fl_status status = fl_read_memory(bytes, size, "p", &options, &trace, &error);
-            bool is_told = status == FL_ERR_INPUT || status == FL_ERR_UNAVAILABLE;
-            if (status == FL_OK ? trace == NULL : !is_told || error.text[0] == '\0')
-                fail_msg("byte %zu as 0x%02x: status %d", at, bytes[at], (int)status);
-            fl_trace_free(trace);
+            read_gives_a_trace_or_a_sentence(bytes, size, at, i % 2 == 0);
         }
         bytes[at] = before;
     }
@@ -193,24 +186,15 @@ static void any_byte_may_be_wrong(void **state)
     change_every_byte(DATA "releases/2.0.1.pickle");
 }
 
-static fl_status read_with(const fl_host *host, void *user, fl_error *error)
-{
-    fl_read_options options = {.host = host};
-    fl_trace *trace = NULL;
-    fl_status status = fl_read_file(user, &options, &trace, error);
-    fl_trace_free(trace);
-    return status;
-}
-
 static void no_failing_request_for_memory_leaks(void **state)
 {
     (void)state;
     char basic[] = DATA "rs_basic.pickle", protocol_0[] = DATA "fmt.proto0.pickle";
-    assert_true(failing_host_sweep(read_with, basic) > 20);
-    assert_true(failing_host_sweep(read_with, protocol_0) > 20);
+    assert_true(failing_host_sweep(read_file_with, basic) > 20);
+    assert_true(failing_host_sweep(read_file_with, protocol_0) > 20);
     char history[] = DATA "releases/2.0.1.pickle", list[] = DATA "list.pickle";
-    assert_true(failing_host_sweep(read_with, history) > 20);
-    assert_true(failing_host_sweep(read_with, list) > 10);
+    assert_true(failing_host_sweep(read_file_with, history) > 20);
+    assert_true(failing_host_sweep(read_file_with, list) > 10);
 }
 
 /* A snapshot of `count` equal entries, each with two memo entries; freed with free. */
