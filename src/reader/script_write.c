@@ -85,9 +85,16 @@ static fl_status write_alloc(script_writer *writer, const fl_op *op)
     return put(writer, line, (size_t)length);
 }
 
+/* What was there before a cut window has a number behind those of the window, or none. */
+static bool is_from_before(const script_writer *writer, uint32_t id)
+{
+    const fl_trace_device *device = &writer->trace->devices.items[writer->options->trace_device];
+    return id == FL_NONE || (device->start.is_known && id >= device->start.first_id);
+}
+
 static fl_status write_free(script_writer *writer, const fl_op *op)
 {
-    if (op->id == FL_NONE)
+    if (is_from_before(writer, op->id))
         return fl_fail(writer->error, FL_ERR_UNAVAILABLE,
                        "%s: the window is cut: an allocation from before it is freed",
                        fl_trace_path(writer->trace));

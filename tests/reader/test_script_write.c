@@ -2,6 +2,7 @@
 #include <fraglab/verify.h>
 #include <fraglab/write.h>
 
+#include "assemble.h"
 #include "taker.h"
 #include "test.h"
 
@@ -201,6 +202,20 @@ static void a_snapshot_as_a_script_is_decided_alike(void **state)
     }
 }
 
+/* A script cannot say what was there before its first line. */
+static void a_free_of_what_was_there_before_a_cut_window_is_refused(void **state)
+{
+    (void)state;
+    fl_trace *trace = read_file("tests/fuzz/corpus/snapshot/pending-cut.pickle", false);
+    taker to = {0};
+    fl_error error = {0};
+    fl_write_options options = {0, NULL, taker_take, &to};
+    assert_int_equal(fl_write_script(trace, &options, &error), FL_ERR_UNAVAILABLE);
+    assert_non_null(strstr(error.text, "the window is cut: an allocation from before it is freed"));
+    free(to.text);
+    fl_trace_free(trace);
+}
+
 static void a_place_that_takes_no_more_is_an_output_error(void **state)
 {
     (void)state;
@@ -228,6 +243,7 @@ int main(void)
         cmocka_unit_test(a_comment_stays_on_its_line),
         cmocka_unit_test(every_recorded_script_reads_back_as_it_was),
         cmocka_unit_test(a_snapshot_as_a_script_is_decided_alike),
+        cmocka_unit_test(a_free_of_what_was_there_before_a_cut_window_is_refused),
         cmocka_unit_test(a_place_that_takes_no_more_is_an_output_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
