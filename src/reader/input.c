@@ -113,7 +113,8 @@ fl_status fl_input_open_memory(fl_input *input, const void *data, size_t size, c
                                const fl_read_options *options, fl_error *error)
 {
     *input = (fl_input){.name = name, .options = options, .file = -1};
-    input->packed.at = data;
+    static const uint8_t nothing[1];
+    input->packed.at = size > 0 ? data : nothing; /* nothing may lie nowhere */
     input->packed.end = input->packed.at + size;
     input->packed.is_last = true;
     input->packed.size = input->packed.offset_end = size;

@@ -9,7 +9,8 @@ static bool text_same(const void *owner, uint32_t number, const void *item)
 {
     const fl_pickle *m = owner;
     const text_row *known = &m->texts.items[number], *text = item;
-    return known->length == text->length && memcmp(known->bytes, text->bytes, text->length) == 0;
+    return known->length == text->length &&
+           (text->length == 0 || memcmp(known->bytes, text->bytes, text->length) == 0);
 }
 
 static bool text_add(fl_pickle *m, text_row text, fl_interned found)
