@@ -89,7 +89,7 @@ static fl_status write_alloc(script_writer *writer, const fl_op *op)
 static bool is_from_before(const script_writer *writer, uint32_t id)
 {
     const fl_trace_device *device = &writer->trace->devices.items[writer->options->trace_device];
-    return id == FL_NONE || (device->start.is_known && id >= device->start.first_id);
+    return id == FL_NONE || (!device->is_complete && id >= device->start.first_id);
 }
 
 static fl_status write_free(script_writer *writer, const fl_op *op)

@@ -449,6 +449,17 @@ static fl_status fail_unknown_start(const fl_trace *trace, size_t device, fl_err
     return FL_ERR_UNAVAILABLE;
 }
 
+static fl_status find_start(fl_trace *trace, size_t device, fl_error *error)
+{
+    const fl_trace_device *of = &trace->devices.items[device];
+    fl_status status = FL_OK;
+    if (of->has_final_state && !of->start.is_known)
+        status = fl_trace_find_start(trace, device, error);
+    if (status != FL_OK || of->start.is_known)
+        return status;
+    return fail_unknown_start(trace, device, error);
+}
+
 /* Makes a cut window whole, as this release and the recorded settings have it. */
 static fl_status place_start(fl_trace *trace, size_t device, const fl_profile *profile,
                              fl_error *error)
@@ -472,8 +483,11 @@ fl_status fl_rebuild(fl_trace *trace, size_t device, const fl_profile *profile, 
     if (fl_trace_format(trace) == FL_FORMAT_SCRIPT)
         return FL_OK;
     bool is_cut = !fl_trace_is_complete(trace, device);
-    if (is_cut && !trace->devices.items[device].start.is_known)
-        return fail_unknown_start(trace, device, error);
+    if (is_cut) {
+        fl_status status = find_start(trace, device, error);
+        if (status != FL_OK)
+            return status;
+    }
     if (has_private_pools(trace, device)) {
         fl_fail(error, FL_ERR_UNAVAILABLE,
                 "%s: device %zu has private pools, and a snapshot does not say which requests "

@@ -459,8 +459,8 @@ fl_status fl_trace_finish(fl_trace *trace, fl_error *error)
         if (!fl_columns_trim(trace->host, &device->columns, error))
             return FL_ERR_RESOURCE;
         fl_status status = fl_trace_judge_window(trace, device, &device->is_complete, error);
-        if (status == FL_OK && !device->is_complete && device->has_final_state)
-            status = fl_trace_find_start(trace, i, error);
+        if (status == FL_OK && !device->is_complete)
+            status = fl_trace_number_before(trace, i, error);
         if (status != FL_OK)
             return status;
     }

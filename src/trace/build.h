@@ -67,16 +67,17 @@ fl_status fl_trace_add_segment(fl_trace *trace, size_t device, const fl_segment_
 fl_status fl_trace_add_block(fl_trace *trace, size_t device, const fl_block_view *block,
                              uint32_t stack, fl_error *error);
 
-/* After the last event: gives unused room back and judges whether each window is complete. */
+/* After the last event: gives unused room back, judges whether each window is complete, and numbers
+ * what a cut one speaks of without having seen it come. */
 fl_status fl_trace_finish(fl_trace *trace, fl_error *error);
 
-/* Part of the former, in a file of its own: complete.c. */
+/* Parts of the former, in files of their own: complete.c and before.c. */
 fl_status fl_trace_judge_window(const fl_trace *trace, const fl_trace_device *device,
                                 bool *ret_complete, fl_error *error);
+fl_status fl_trace_number_before(fl_trace *trace, size_t device, fl_error *error);
 
-/* The same, start.c: the state before the first event of a cut window, by a walk back from the
- * final one.  What was in use then gets numbers behind those of the window, and so do the events
- * that speak of it. */
+/* The state before the first event of a cut window, by a walk back from the final one, which must
+ * be there.  For the rebuild: start.is_known tells whether the events and the final state agree. */
 fl_status fl_trace_find_start(fl_trace *trace, size_t device, fl_error *error);
 
 /* Drops a start state. */

@@ -46,7 +46,7 @@ void fl_trace_drop_start(const fl_host *host, fl_trace_start *start)
     fl_vector_deinit(host, &start->in_use);
     fl_vector_deinit(host, &start->blocks);
     fl_vector_deinit(host, &start->ranges);
-    *start = (fl_trace_start){0};
+    *start = (fl_trace_start){.first_id = start->first_id}; /* events hold these numbers */
 }
 
 /* ---- the books ------------------------------------------------------------------------------- */
@@ -291,7 +291,7 @@ static bool keep_runs(struct start_walk *walk)
     return true;
 }
 
-/* Each block lies in a run, and is nobody's of the window. */
+/* Each block lies in a run, and is what was there before, all of it, in order of its numbers. */
 static bool keep_blocks(struct start_walk *walk)
 {
     fl_trace_start *start = &walk->device->start;
@@ -301,52 +301,17 @@ static bool keep_blocks(struct start_walk *walk)
         return false;
     while (fl_extents_ceiling(&walk->active, from, &extent)) {
         const fl_block_view *block = &walk->blocks.items[extent.owner];
-        if (block->id != FL_NONE || !fl_extents_floor(&walk->runs, extent.address, &run) ||
-            extent.size > run.size || extent.address - run.address > run.size - extent.size) {
+        if (block->id != start->first_id + start->in_use.count ||
+            !fl_extents_floor(&walk->runs, extent.address, &run) || extent.size > run.size ||
+            extent.address - run.address > run.size - extent.size) {
             walk->is_broken = true;
             return true;
         }
         start->in_use.items[start->in_use.count++] = *block;
         from = extent.address + extent.size;
     }
+    walk->is_broken = start->first_id + start->in_use.count != walk->device->alloc_count;
     return true;
-}
-
-/* ---- numbers --------------------------------------------------------------------------------- */
-
-static fl_status number_blocks(fl_trace *trace, size_t device, fl_table *numbers, fl_error *error)
-{
-    fl_trace_start *start = &trace->devices.items[device].start;
-    start->first_id = trace->devices.items[device].alloc_count;
-    for (size_t i = 0; i < start->in_use.count; i++) {
-        fl_block_view *block = &start->in_use.items[i];
-        uint64_t name = trace->devices.items[device].alloc_count;
-        fl_status status = fl_trace_new_id(trace, device, name, &block->id, error);
-        if (status == FL_OK &&
-            !fl_table_set(trace->host, numbers, block->address, block->id, error))
-            status = FL_ERR_RESOURCE;
-        if (status != FL_OK)
-            return status;
-    }
-    return FL_OK;
-}
-
-/* Events without a number speak of what was there before. */
-static void number_events(fl_trace_device *device, fl_table *numbers)
-{
-    fl_columns *columns = &device->columns;
-    for (uint64_t i = 0; columns->address != NULL && i < columns->count; i++) {
-        bool is_done = columns->kind[i] == FL_OP_FREE_DONE;
-        if (columns->id[i] != FL_NONE || (!is_done && columns->kind[i] != FL_OP_FREE))
-            continue;
-        columns->id[i] = is_done ? fl_table_take(numbers, columns->address[i])
-                                 : fl_table_get(numbers, columns->address[i]);
-    }
-    for (size_t i = 0; i < device->blocks.count; i++) {
-        fl_block_view *block = &device->blocks.items[i];
-        if (block->state != FL_BLOCK_FREE && block->id == FL_NONE)
-            block->id = fl_table_get(numbers, block->address);
-    }
 }
 
 static bool walk_back(struct start_walk *walk)
@@ -370,14 +335,7 @@ fl_status fl_trace_find_start(fl_trace *trace, size_t device, fl_error *error)
     fl_extents_deinit(host, &walk.active);
     fl_vector_deinit(host, &walk.known);
     fl_vector_deinit(host, &walk.blocks);
-    if (!of->start.is_known) {
+    if (!of->start.is_known)
         fl_trace_drop_start(host, &of->start);
-        return status;
-    }
-    fl_table numbers = {0};
-    status = number_blocks(trace, device, &numbers, error);
-    if (status == FL_OK)
-        number_events(of, &numbers);
-    fl_table_deinit(host, &numbers);
     return status;
 }

@@ -57,8 +57,9 @@ FL_VECTOR(fl_text_vector, const char *);
 typedef struct fl_trace_start {
     struct fl_segment_vector segments;
     struct fl_block_vector in_use;
-    uint32_t first_id; /* the first of `in_use` has this number, and so on */
-    bool is_known;     /* the walk back met no contradiction */
+    uint32_t first_id; /* the first of `in_use` has this number, and so on; what was before the
+                          window is numbered without a start state, too */
+    bool is_known;     /* the walk back was made and met no contradiction */
     bool is_placed;    /* the rest is valid, and the runs know their range */
     struct fl_block_vector blocks;
     struct fl_range_vector ranges;

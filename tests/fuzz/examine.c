@@ -180,20 +180,20 @@ static void verify_device(fl_trace *trace, size_t device, const fl_profile *prof
 /* What was written must be read again. */
 static void write_device(const fl_trace *trace, size_t device, const fl_host *host, examined *out)
 {
-    taker taker = {0};
-    fl_write_options options = {.trace_device = device, .write = taker_take, .user = &taker};
+    taker to = {0};
+    fl_write_options options = {.trace_device = device, .write = taker_take, .user = &to};
     fl_error error = {0};
     fl_status status = fl_write_script(trace, &options, &error);
     check_answer(out, "write", status, &error);
     if (status == FL_OK) {
         fl_read_options reading = {.host = host, .format = "script"};
         fl_trace *again = NULL;
-        status = fl_read_memory(taker.text, taker.length, NAME, &reading, &again, &error);
+        status = fl_read_memory(to.text, to.length, NAME, &reading, &again, &error);
         if (status != FL_OK)
             complain(out, "what was written is refused: %s", error.text);
         fl_trace_free(again);
     }
-    free(taker.text);
+    free(to.text);
 }
 
 static void go_deep(fl_trace *trace, size_t device, const fl_host *host, examined *out)

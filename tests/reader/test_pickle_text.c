@@ -57,6 +57,18 @@ static void escapes_are_characters(void **state)
     fl_trace_free(trace);
 }
 
+static void texts_may_be_empty(void **state)
+{
+    (void)state;
+    fl_trace *trace;
+    fl_error error = {0};
+    if (read_text(START ENTRY "Vframes\n(l(dVname\nV\nsVfilename\nV\nsVline\nI1\nsas" END, &trace,
+                  &error) != FL_OK)
+        fail_msg("%s", error.text);
+    assert_string_equal(fl_trace_stack_frame(trace, 0, 0).file, "");
+    fl_trace_free(trace);
+}
+
 static void arguments_that_are_no_numbers_are_refused(void **state)
 {
     (void)state;
@@ -92,6 +104,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(protocol_0_is_read),
         cmocka_unit_test(escapes_are_characters),
+        cmocka_unit_test(texts_may_be_empty),
         cmocka_unit_test(arguments_that_are_no_numbers_are_refused),
         cmocka_unit_test(an_argument_without_its_newline_is_cut_off),
     };

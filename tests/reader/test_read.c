@@ -171,6 +171,8 @@ static void what_nobody_knows_is_refused(void **state)
     fl_error error;
     assert_int_equal(read_text("", 0, NULL, &error), FL_ERR_INPUT);
     assert_string_equal(error.text, "p:0: the file is empty");
+    assert_int_equal(read_text(NULL, 0, NULL, &error), FL_ERR_INPUT);
+    assert_string_equal(error.text, "p:0: the file is empty");
     assert_int_equal(read_text("hello", 5, NULL, &error), FL_ERR_INPUT);
     assert_string_equal(error.text, "p:0: expected a trace in a known format");
     assert_int_equal(read_text("\x1F", 1, NULL, &error), FL_ERR_INPUT);

@@ -52,14 +52,8 @@ static const fl_trace_start *finish(fl_trace *trace)
 {
     assert_int_equal(fl_trace_finish(trace, NULL), FL_OK);
     assert_false(fl_trace_is_complete(trace, 0));
+    assert_int_equal(fl_trace_find_start(trace, 0, NULL), FL_OK);
     return &trace->devices.items[0].start;
-}
-
-static uint32_t id_of(const fl_trace *trace, uint64_t index)
-{
-    fl_event event;
-    fl_trace_event(trace, 0, index, &event);
-    return event.id;
 }
 
 static void what_is_freed_in_the_window_was_there_before(void **state)
@@ -90,28 +84,35 @@ static void what_is_freed_in_the_window_was_there_before(void **state)
     fl_trace_free(trace);
 }
 
-static void what_was_there_before_is_numbered_behind_the_window(void **state)
+static void blocks_of_the_start_have_the_numbers_that_events_know(void **state)
 {
     (void)state;
     fl_trace *trace = window_new(fl_host_default());
-    uint32_t own;
-    assert_int_equal(fl_trace_new_id(trace, 0, 0, &own, NULL), FL_OK);
     add(trace, FL_OP_FREE, FL_NONE, MIB(10) + 1024, 512);
     add(trace, FL_OP_FREE_DONE, FL_NONE, MIB(10) + 1024, 512);
-    add(trace, FL_OP_ALLOC, own, MIB(10) + 1024, 512);
     add_run(trace, MIB(10), MIB(2), false);
     add_block(trace, MIB(10), 512, FL_BLOCK_LIVE, FL_NONE);
-    add_block(trace, MIB(10) + 1024, 512, FL_BLOCK_LIVE, own);
     const fl_trace_start *start = finish(trace);
-    assert_int_equal(start->first_id, 1);
-    assert_int_equal(start->in_use.items[0].id, 1);
-    assert_int_equal(start->in_use.items[1].id, 2);
-    assert_int_equal(id_of(trace, 0), 2);
-    assert_int_equal(id_of(trace, 1), 2);
-    assert_int_equal(id_of(trace, 2), own);
-    assert_int_equal(trace->devices.items[0].blocks.items[0].id, 1);
-    assert_int_equal(trace->devices.items[0].blocks.items[1].id, own);
-    assert_int_equal(fl_trace_alloc_count(trace, 0), 3);
+    fl_event event;
+    fl_trace_event(trace, 0, 0, &event);
+    assert_int_equal(start->first_id, 0);
+    assert_int_equal(start->in_use.items[0].id, 0);
+    assert_int_equal(start->in_use.items[1].id, 1);
+    assert_int_equal(event.id, 1);
+    fl_trace_free(trace);
+}
+
+/* What was freed twice, with nothing placed there in between, contradicts itself. */
+static void a_free_too_many_leaves_no_start(void **state)
+{
+    (void)state;
+    fl_trace *trace = window_new(fl_host_default());
+    for (int i = 0; i < 2; i++) {
+        add(trace, FL_OP_FREE, FL_NONE, MIB(10), 512);
+        add(trace, FL_OP_FREE_DONE, FL_NONE, MIB(10), 512);
+    }
+    add_run(trace, MIB(10), MIB(2), false);
+    assert_false(finish(trace)->is_known);
     fl_trace_free(trace);
 }
 
@@ -206,6 +207,8 @@ static fl_status make_window(const fl_host *host, void *user, fl_error *error)
         status = add_run(trace, MIB(10), MIB(2), false);
     if (status == FL_OK)
         status = fl_trace_finish(trace, error);
+    if (status == FL_OK)
+        status = fl_trace_find_start(trace, 0, error);
     fl_trace_free(trace);
     return status == FL_OK ? FL_OK : fl_fail(error, status, "no room");
 }
@@ -220,7 +223,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_freed_in_the_window_was_there_before),
-        cmocka_unit_test(what_was_there_before_is_numbered_behind_the_window),
+        cmocka_unit_test(blocks_of_the_start_have_the_numbers_that_events_know),
+        cmocka_unit_test(a_free_too_many_leaves_no_start),
         cmocka_unit_test(segments_that_came_or_went_are_undone),
         cmocka_unit_test(ranges_mapped_or_unmapped_are_cut_and_joined),
         cmocka_unit_test(a_contradiction_leaves_no_start),
