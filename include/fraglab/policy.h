@@ -9,6 +9,7 @@
 #include <fraglab/device.h>
 #include <fraglab/heap.h>
 #include <fraglab/message.h>
+#include <fraglab/observe.h>
 #include <fraglab/param.h>
 #include <fraglab/settings.h>
 #include <fraglab/stats.h>
@@ -39,24 +40,6 @@ typedef struct fl_policy_env {
     const fl_settings *settings;
     double fraction; /* set_per_process_memory_fraction before the first op; < 0: none */
 } fl_policy_env;
-
-/* Why free bytes cannot serve a request. */
-typedef enum fl_unusable {
-    FL_UNUSABLE_POOL,    /* in another pool: small, large or private */
-    FL_UNUSABLE_STREAM,  /* of another stream */
-    FL_UNUSABLE_PENDING, /* freed, but an event is outstanding */
-    FL_UNUSABLE_PINNED,  /* too small a piece, between live blocks */
-    FL_UNUSABLE_SPLIT,   /* large enough, but the split limit forbids it */
-    FL_UNUSABLE_COUNT
-} fl_unusable;
-
-/* The answer to "what if this request came now?". */
-typedef struct fl_probe {
-    bool usable;                   /* the request would be served without any device change */
-    uint64_t usable_bytes;         /* free bytes in blocks that could serve it */
-    uint64_t largest_usable_bytes; /* the largest piece that its stream and pool could use */
-    uint64_t unusable_bytes[FL_UNUSABLE_COUNT];
-} fl_probe;
 
 /* The last refusal, and the statistics. */
 typedef struct fl_refusal {
@@ -116,7 +99,11 @@ typedef struct fl_policy_ops {
      * adopt: takes over what was there before the first op, right after open; peaks are then what
      * is current, sums and counters 0.  FL_ERR_UNAVAILABLE: not this start state. */
     fl_status (*adopt)(struct fl_policy_state *state, const fl_start *start, fl_error *error);
-    void (*probe)(const struct fl_policy_state *state, const fl_op *request, fl_probe *ret_probe);
+    /* probe: what if this request came now?  Usable says that `alloc` would call the device for
+     * nothing; frees that would complete on the way count as complete.  Pure, and made of alloc's
+     * own predicates; O(blocks).  FL_ERR_RESOURCE. */
+    fl_status (*probe)(const struct fl_policy_state *state, const fl_op *request,
+                       fl_probe *ret_probe, fl_error *error);
     /* The next larger value of a parameter at which any comparison made so far would have gone
      * the other way; UINT64_MAX: none. */
     uint64_t (*next_value)(const struct fl_policy_state *state, const char *parameter);

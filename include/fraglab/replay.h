@@ -95,6 +95,11 @@ FL_API const fl_device_info *fl_replay_get_device_info(const fl_replay *replay);
 /* Segments and blocks as they stand; FL_ERR_UNAVAILABLE where the policy cannot be walked. */
 FL_API fl_status fl_replay_walk(const fl_replay *replay, const fl_walk *walk, fl_error *error);
 
+/* What if this request came now?  Nothing changes.  FL_ERR_UNAVAILABLE: the policy has no answer;
+ * FL_ERR_RESOURCE. */
+FL_API fl_status fl_replay_probe(const fl_replay *replay, const fl_op *request, fl_probe *ret_probe,
+                                 fl_error *error);
+
 /* The decisions of a replay as lines of text, `m ADDR BYTES`, `A ID ADDR`, ..., in the order in
  * which they were taken (docs/verify.md).  For `watch`. */
 typedef struct fl_decision_log {

@@ -238,11 +238,17 @@ static fl_status passthrough_walk(const struct fl_policy_state *state, const fl_
 
 /* Optional: what if this request came now?  Usable means that `alloc` would not change the device.
  * A policy with a cache shares the predicates of its alloc here. */
-static void passthrough_probe(const struct fl_policy_state *state, const fl_op *request,
-                              fl_probe *ret_probe)
+static fl_status passthrough_probe(const struct fl_policy_state *state, const fl_op *request,
+                                   fl_probe *ret_probe, fl_error *error)
 {
-    (void)state;
-    *ret_probe = (fl_probe){.usable = request->size == 0};
+    (void)state, (void)error;
+    *ret_probe = (fl_probe){
+        .usable = request->size == 0,
+        .rounded_bytes = request->size,
+        .segment_bytes = request->size,
+        .most_bytes = UINT64_MAX,
+    };
+    return FL_OK;
 }
 
 /* Optional: statistics, where the policy keeps PyTorch's, and the last refusal. */

@@ -153,7 +153,8 @@ static fl_status run_or_lose_track(struct rebuild *rebuild, uint64_t event, bool
     return FL_OK;
 }
 
-static fl_burst_facts gather_facts(const struct rebuild *rebuild, const fl_burst *burst)
+static fl_status gather_facts(const struct rebuild *rebuild, const fl_burst *burst,
+                              fl_burst_facts *ret_facts, fl_error *error)
 {
     const fl_replay *replay = rebuild->replay;
     fl_burst_facts facts = {
@@ -168,10 +169,13 @@ static fl_burst_facts gather_facts(const struct rebuild *rebuild, const fl_burst
         fl_op op;
         fl_probe probe = {0};
         fl_columns_op(rebuild->columns, burst->end, &op);
-        replay->policy->probe(replay->policy_state, &op, &probe);
+        fl_status status = replay->policy->probe(replay->policy_state, &op, &probe, error);
+        if (status != FL_OK)
+            return status;
         facts.is_usable = probe.usable;
     }
-    return facts;
+    *ret_facts = facts;
+    return FL_OK;
 }
 
 /* ---- readings -------------------------------------------------------------------------------- */
@@ -270,10 +274,13 @@ static fl_status read_burst(struct rebuild *rebuild, const fl_burst *burst, fl_e
 {
     fl_reading readings[FL_READING_COUNT];
     if (rebuild->replay != NULL) {
-        fl_burst_facts facts = gather_facts(rebuild, burst);
+        fl_burst_facts facts;
+        fl_status status = gather_facts(rebuild, burst, &facts, error);
+        if (status != FL_OK)
+            return status;
         size_t count = fl_burst_readings(burst, &facts, readings);
         bool fits;
-        fl_status status = try_readings(rebuild, burst, readings, count, &fits, error);
+        status = try_readings(rebuild, burst, readings, count, &fits, error);
         if (status != FL_OK || fits)
             return status;
         lose_track(rebuild);

@@ -331,3 +331,20 @@ fl_status fl_replay_walk(const fl_replay *replay, const fl_walk *walk, fl_error 
                        replay->policy->name);
     return replay->policy->walk(replay->policy_state, walk, error);
 }
+
+fl_status fl_replay_probe(const fl_replay *replay, const fl_op *request, fl_probe *ret_probe,
+                          fl_error *error)
+{
+    if (replay->policy->probe == NULL)
+        return fl_fail(error, FL_ERR_UNAVAILABLE, "policy '%s' cannot be asked what if",
+                       replay->policy->name);
+    fl_probe probe;
+    fl_status status = replay->policy->probe(replay->policy_state, request, &probe, error);
+    if (status != FL_OK)
+        return status;
+    uint64_t left = fl_device_free_bytes(replay->device);
+    if (!probe.usable && left < probe.segment_bytes)
+        probe.unusable_bytes[FL_UNUSABLE_DEVICE] = left;
+    *ret_probe = probe;
+    return FL_OK;
+}

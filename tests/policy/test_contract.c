@@ -270,11 +270,10 @@ static bool bench_changed(const struct bench *bench, fl_change_kind first, fl_ch
     return false;
 }
 
-/* What a probe said just before an alloc, against what it did.  A probe cannot know of frees that
- * complete as the alloc begins. */
+/* What a probe said just before an alloc, against what it did. */
 static void bench_compare_probe(struct bench *bench, const fl_probe *probe, const fl_result *result)
 {
-    if (bench->ops->probe == NULL || bench_changed(bench, FL_CHANGE_FREE_DONE, FL_CHANGE_FREE_DONE))
+    if (bench->ops->probe == NULL)
         return;
     bool is_served =
         result->outcome == FL_DONE && !bench_changed(bench, FL_CHANGE_ACQUIRE, FL_CHANGE_NO_PAGE);
@@ -287,9 +286,11 @@ static bool bench_alloc(struct bench *bench, uint64_t size, uint32_t stream)
     fl_op op = {.kind = FL_OP_ALLOC, .id = id, .stream = stream, .text = FL_NONE, .size = size};
     fl_result result = {0};
     fl_probe probe = {0};
+    fl_status status = FL_OK;
     if (bench->ops->probe != NULL)
-        bench->ops->probe(bench->state, &op, &probe);
-    fl_status status = bench->ops->alloc(bench->state, &op, &result, &bench->error);
+        status = bench->ops->probe(bench->state, &op, &probe, &bench->error);
+    if (status == FL_OK)
+        status = bench->ops->alloc(bench->state, &op, &result, &bench->error);
     if (status == FL_OK && bench->status == FL_OK) {
         bool is_placed = result.outcome == FL_DONE && size > 0;
         bench->owned[id] = (struct owned){result.address, size, stream, is_placed};

@@ -145,6 +145,59 @@ static void events_drop_empty_queue(torch *st, uint32_t stream)
     hash_order_erase(&st->queue_order, events_stream_hash(st, stream), stream);
 }
 
+/* ---- what would complete (probe) ------------------------------------------------------------- */
+
+static bool events_is_complete(const torch *st, uint64_t number)
+{
+    return st->oracle->event_complete(st->oracle->user, number);
+}
+
+/* Would an event recorded now on this stream, numbered so, be reached and found complete? */
+static bool events_would_complete(const torch *st, uint32_t stream, uint64_t number)
+{
+    const struct torch_queue *queue = stream < st->queues.count ? &st->queues.items[stream] : NULL;
+    for (size_t i = queue != NULL ? queue->head : 0; queue != NULL && i < queue->events.count; i++)
+        if (!events_is_complete(st, queue->events.items[i].number))
+            return false;
+    return events_is_complete(st, number);
+}
+
+/* A block freed in a capture: events for its uses, as far as they are not forgotten. */
+static bool events_foresee_deferred(const torch *st, uint32_t index, uint64_t *number)
+{
+    const struct torch_uses *uses = &st->use_sets.items[torch_block_at(st, index)->uses];
+    bool completes = true;
+    for (uint32_t i = 0; i < uses->streams.length; i++) {
+        const struct hash_slot *slot = &uses->streams.slots[i];
+        if (slot->value == FL_NONE || (st->profile->capture_uses_forgotten &&
+                                       hash_order_has(&uses->in_capture, slot->hash, slot->value)))
+            continue;
+        completes = events_would_complete(st, slot->value, (*number)++) && completes;
+    }
+    return completes;
+}
+
+void torch_foresee_events(const torch *st, uint32_t *ret_done)
+{
+    uint64_t number = st->events_recorded;
+    for (size_t i = 0; i < st->queues.count; i++) {
+        const struct torch_queue *queue = &st->queues.items[i];
+        for (size_t at = queue->head; at < queue->events.count; at++) {
+            if (!events_is_complete(st, queue->events.items[at].number))
+                break;
+            ret_done[queue->events.items[at].block]++;
+        }
+    }
+    for (uint32_t i = 0; i < st->blocks.count; i++)
+        if (ret_done[i] > 0 && ret_done[i] < torch_block_at(st, i)->events)
+            ret_done[i] = 0;
+    for (size_t i = 0; i < st->deferred.count; i++)
+        ret_done[st->deferred.items[i]] =
+            events_foresee_deferred(st, st->deferred.items[i], &number);
+}
+
+/* ---- what completes (9.5) -------------------------------------------------------------------- */
+
 bool torch_process_waiting(torch *st)
 {
     if (st->deferred.count > 0 && !events_drain_deferred(st))

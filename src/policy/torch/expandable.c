@@ -152,12 +152,13 @@ static torch_step expandable_map_block(torch *st, uint32_t index, uint64_t wante
 }
 
 /* Do free and unmapped blocks from `index` on, side by side, add up to the request? */
-static bool expandable_reaches(const torch *st, uint32_t index, uint64_t wanted)
+static bool expandable_reaches(const torch *st, uint32_t index, uint64_t wanted,
+                               const uint32_t *done)
 {
     uint64_t sum = 0;
     while (index != FL_NONE && sum < wanted) {
         const struct torch_block *block = torch_block_at(st, index);
-        if (!torch_is_free(block))
+        if (!torch_will_be_free(st, index, done))
             return false;
         sum += block->size;
         index = block->next;
@@ -165,7 +166,21 @@ static bool expandable_reaches(const torch *st, uint32_t index, uint64_t wanted)
     return sum >= wanted;
 }
 
-uint32_t torch_find_expandable(const torch *st, const struct torch_request *request)
+/* Where the free block that ends before an unmapped range begins; the range itself: there is none.
+ * A free block has no mapped free neighbour, but blocks about to become free may have. */
+static uint32_t expandable_before(const torch *st, uint32_t index, const uint32_t *done)
+{
+    uint32_t before = torch_block_at(st, index)->previous;
+    while (before != FL_NONE && torch_will_be_free(st, before, done) &&
+           (torch_block_at(st, before)->flags & BLOCK_MAPPED)) {
+        index = before;
+        before = torch_block_at(st, index)->previous;
+    }
+    return index;
+}
+
+uint32_t torch_find_expandable(const torch *st, const struct torch_request *request,
+                               const uint32_t *done)
 {
     const struct torch_lane *lane = torch_lane_find(st, request->pool, request->stream);
     if (lane == NULL)
@@ -173,11 +188,8 @@ uint32_t torch_find_expandable(const torch *st, const struct torch_request *requ
     const fl_ordered *unmapped = &lane->unmapped;
     fl_ordered_at at;
     for (bool more = fl_ordered_first(unmapped, &at); more; more = fl_ordered_next(unmapped, &at)) {
-        uint32_t index = fl_ordered_get(unmapped, at)->value;
-        uint32_t before = torch_block_at(st, index)->previous;
-        if (before != FL_NONE && torch_is_free(torch_block_at(st, before)))
-            index = before;
-        if (expandable_reaches(st, index, request->rounded))
+        uint32_t index = expandable_before(st, fl_ordered_get(unmapped, at)->value, done);
+        if (expandable_reaches(st, index, request->rounded, done))
             return index;
     }
     return FL_NONE;
@@ -243,7 +255,7 @@ static uint64_t expandable_least(uint64_t a, uint64_t b)
 
 torch_step torch_expand(torch *st, const struct torch_request *request, uint32_t *ret_block)
 {
-    uint32_t index = torch_find_expandable(st, request);
+    uint32_t index = torch_find_expandable(st, request, NULL);
     torch_step step = STEP_YES;
     if (index == FL_NONE)
         step = expandable_reserve(st, request, &index);

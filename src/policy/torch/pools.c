@@ -157,6 +157,14 @@ static torch_step pools_open(torch *st, uint32_t pool, uint32_t stream, bool is_
     return STEP_YES;
 }
 
+bool torch_may_open(const torch *st, uint32_t pool)
+{
+    for (size_t i = 0; i < st->scopes.count; i++)
+        if (st->scopes.items[i].pool == pool)
+            return false;
+    return st->privates.items[pools_private_of(st, pool)].use_count > 0;
+}
+
 torch_step torch_scope_begin(torch *st, const fl_op *op)
 {
     torch_step step = pools_open(st, op->pool, op->stream, (op->flags & FL_OP_CAPTURE) != 0);

@@ -98,7 +98,19 @@ static uint64_t release_threshold(const torch *st)
     return fl_truncate(st->settings.collect_threshold * (double)st->limit);
 }
 
-bool torch_would_collect(const torch *st)
+/* Is the free block that begins at `index`, with what is about to become free behind it, a whole
+ * segment? */
+static bool release_is_whole(const torch *st, uint32_t index, const uint32_t *done)
+{
+    if (torch_block_at(st, index)->previous != FL_NONE)
+        return false;
+    while (index != FL_NONE && torch_will_be_free(st, index, done) &&
+           (torch_block_at(st, index)->flags & BLOCK_MAPPED))
+        index = torch_block_at(st, index)->next;
+    return index == FL_NONE;
+}
+
+bool torch_would_collect(const torch *st, const uint32_t *done)
 {
     if (st->limit == FL_UNLIMITED || !(st->settings.collect_threshold > 0) ||
         st->held <= release_threshold(st))
@@ -107,10 +119,11 @@ bool torch_would_collect(const torch *st)
     int64_t oldest = -1;
     for (size_t i = 0; i < st->blocks.count; i++) {
         const struct torch_block *block = torch_block_at(st, (uint32_t)i);
-        if (!torch_is_free(block) || st->lanes.items[block->lane].pool != DEFAULT_LARGE ||
-            torch_is_split(block))
+        if (block->size == 0 || st->lanes.items[block->lane].pool != DEFAULT_LARGE ||
+            !torch_will_be_free(st, (uint32_t)i, done) || !release_is_whole(st, (uint32_t)i, done))
             continue;
-        uint32_t age = release_age(st, block);
+        bool is_fresh = !torch_is_free(block) || torch_is_split(block); /* merged only then */
+        uint32_t age = is_fresh ? 0 : release_age(st, block);
         total_age += age;
         count++;
         if (age > oldest && !release_is_passed_by(st, block))

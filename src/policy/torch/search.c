@@ -62,7 +62,7 @@ void torch_unmapped_remove(torch *st, uint32_t index)
 }
 
 /* Size of a block with the unmapped range behind it: how far it could grow. */
-static uint64_t search_reach(const torch *st, const struct torch_block *block)
+uint64_t torch_reach(const torch *st, const struct torch_block *block)
 {
     if (block->next == FL_NONE)
         return block->size;
@@ -77,12 +77,21 @@ static uint32_t search_step_expandable(const torch *st, const struct torch_bins 
 {
     while (index != FL_NONE && torch_is_expandable(torch_block_at(st, index))) {
         uint32_t next = torch_bins_next(st, bins, index);
-        if (is_expandable && (next == FL_NONE || search_reach(st, torch_block_at(st, next)) >=
-                                                     search_reach(st, torch_block_at(st, index))))
+        if (is_expandable && (next == FL_NONE || torch_reach(st, torch_block_at(st, next)) >=
+                                                     torch_reach(st, torch_block_at(st, index))))
             break;
         index = next;
     }
     return index;
+}
+
+bool torch_is_oversize(const torch *st, const struct torch_request *request, uint64_t size)
+{
+    uint64_t most = st->settings.max_split_bytes;
+    if (request->rounded < most && size >= most)
+        return true;
+    return request->rounded >= most &&
+           size - request->rounded >= st->settings.non_split_rounding_bytes;
 }
 
 /* Steps 2 to 4 in one lane. */
@@ -91,14 +100,7 @@ static uint32_t search_lane(const torch *st, const struct torch_request *request
 {
     uint32_t index = torch_bins_seek(st, bins, request->rounded);
     index = search_step_expandable(st, bins, request->expandable, index);
-    if (index == FL_NONE)
-        return FL_NONE;
-    uint64_t size = torch_block_at(st, index)->size;
-    uint64_t most = st->settings.max_split_bytes;
-    if (request->rounded < most && size >= most)
-        return FL_NONE;
-    if (request->rounded >= most &&
-        size - request->rounded >= st->settings.non_split_rounding_bytes)
+    if (index == FL_NONE || torch_is_oversize(st, request, torch_block_at(st, index)->size))
         return FL_NONE;
     return index;
 }
@@ -153,78 +155,4 @@ bool torch_list_free(torch *st, uint32_t pool_index)
             st->scratch.items[st->scratch.count++] = index;
     }
     return true;
-}
-
-/* The block that mapping would find and that needs no mapping, with nothing before it in the way;
- * FL_NONE: there is none (the end of 11.4). */
-static uint32_t search_expanded(const torch *st, const struct torch_request *request)
-{
-    bool is_private = st->pools.items[request->pool].owner != FL_NONE;
-    if (!request->expandable || (is_private && !st->profile->expandable_in_private_pools))
-        return FL_NONE;
-    if (!torch_is_within_limit(st, request) || torch_is_rejected(st, request) ||
-        torch_would_collect(st))
-        return FL_NONE;
-    uint32_t index = torch_find_expandable(st, request);
-    if (index == FL_NONE || !(torch_block_at(st, index)->flags & BLOCK_MAPPED) ||
-        torch_block_at(st, index)->size < request->rounded)
-        return FL_NONE;
-    return index;
-}
-
-/* The cause for which a free block of the request's own lane cannot serve it. */
-static fl_unusable search_cause(const torch *st, const struct torch_request *request,
-                                const struct torch_block *block)
-{
-    uint64_t most = st->settings.max_split_bytes;
-    if (block->size < request->rounded)
-        return FL_UNUSABLE_PINNED;
-    if (request->rounded < most && block->size >= most)
-        return FL_UNUSABLE_SPLIT;
-    if (request->rounded >= most &&
-        block->size - request->rounded >= st->settings.non_split_rounding_bytes)
-        return FL_UNUSABLE_SPLIT;
-    return FL_UNUSABLE_COUNT;
-}
-
-/* Adds a block to the probe; `served` is the one that would serve the request, or FL_NONE. */
-static void search_account(const torch *st, const struct torch_request *request, uint32_t index,
-                           uint32_t served, fl_probe *probe)
-{
-    const struct torch_block *block = torch_block_at(st, index);
-    fl_unusable cause;
-    if ((block->flags & BLOCK_ALLOCATED) || !(block->flags & BLOCK_MAPPED) || block->size == 0)
-        return;
-    if (index == served)
-        cause = FL_UNUSABLE_COUNT;
-    else if (!torch_is_free(block))
-        cause = FL_UNUSABLE_PENDING;
-    else if (st->lanes.items[block->lane].pool != request->pool)
-        cause = FL_UNUSABLE_POOL;
-    else if (block->stream != request->stream)
-        cause = FL_UNUSABLE_STREAM;
-    else
-        cause = search_cause(st, request, block);
-    if (cause != FL_UNUSABLE_COUNT) {
-        probe->unusable_bytes[cause] += block->size;
-        if (cause != FL_UNUSABLE_PINNED)
-            return;
-    } else {
-        probe->usable_bytes += block->size;
-    }
-    if (block->size > probe->largest_usable_bytes)
-        probe->largest_usable_bytes = block->size;
-}
-
-void torch_probe(const torch *st, const fl_op *op, fl_probe *ret_probe)
-{
-    struct torch_request request = torch_request_of(st, op);
-    uint32_t served = FL_NONE;
-    if (request.pool != FL_NONE)
-        served = torch_find_free(st, &request);
-    if (request.pool != FL_NONE && served == FL_NONE)
-        served = search_expanded(st, &request);
-    *ret_probe = (fl_probe){.usable = op->size == 0 || served != FL_NONE};
-    for (size_t i = 0; i < st->blocks.count; i++)
-        search_account(st, &request, (uint32_t)i, served, ret_probe);
 }

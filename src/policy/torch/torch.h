@@ -4,7 +4,8 @@
  *     request.c     a request, step by step (6), the ladder of an out-of-memory included
  *     exact.c       a request for an exact address (17)
  *     bins.c        the free set of one pool and stream, in order (5.1)
- *     search.c      what may be taken from it (5.2, 8.1); probe
+ *     search.c      what may be taken from it (5.2, 8.1)
+ *     probe.c       what would become of a request
  *     block.c       block objects: split, hand out, merge, free (8, 9)
  *     events.c      record_stream, event queues, deferred frees (9.4 to 9.6, 12.5)
  *     release.c     collection, release-available, release-all, empty_cache (10)
@@ -225,6 +226,12 @@ static inline bool torch_is_free(const struct torch_block *block)
     return (block->flags & BLOCK_FREE) != 0;
 }
 
+/* The same, with blocks that are about to become free (torch_foresee_events; NULL: none). */
+static inline bool torch_will_be_free(const torch *st, uint32_t index, const uint32_t *done)
+{
+    return torch_is_free(torch_block_at(st, index)) || (done != NULL && done[index] > 0);
+}
+
 static inline bool torch_is_expandable(const struct torch_block *block)
 {
     return (block->flags & BLOCK_EXPANDABLE) != 0;
@@ -345,13 +352,19 @@ bool torch_unmapped_insert(torch *st, uint32_t index);
 void torch_unmapped_remove(torch *st, uint32_t index);
 /* What a request would take from the free set (5.2 steps 2 to 4); FL_NONE: nothing.  Pure. */
 uint32_t torch_find_free(const torch *st, const struct torch_request *request);
+/* Does the split limit forbid a block of this size, at least the request's (5.2 step 4)? */
+bool torch_is_oversize(const torch *st, const struct torch_request *request, uint64_t size);
+/* Size of a block with the unmapped range behind it: how far it could grow. */
+uint64_t torch_reach(const torch *st, const struct torch_block *block);
 /* The whole of 5.2: counts the call and takes the block out of the free set. */
 uint32_t torch_take_free(torch *st, const struct torch_request *request);
 bool torch_should_split(const torch *st, const struct torch_block *block,
                         const struct torch_request *request);
 /* Every free block of a pool in order of the free set, into st->scratch. */
 bool torch_list_free(torch *st, uint32_t pool);
-void torch_probe(const torch *st, const fl_op *op, fl_probe *ret_probe);
+/* ---- probe.c ------------------------------------------------------------------------------- */
+
+fl_status torch_probe(const torch *st, const fl_op *op, fl_probe *ret_probe, fl_error *error);
 
 /* ---- request.c ----------------------------------------------------------------------------- */
 
@@ -377,6 +390,10 @@ static inline bool torch_process_events(torch *st)
     return (st->deferred.count == 0 && st->queue_order.count == 0) || torch_process_waiting(st);
 }
 
+/* What torch_process_events would complete, without it: counts in `ret_done`, zeroed, one for each
+ * block, above 0 for those.  Later events are numbered on. */
+void torch_foresee_events(const torch *st, uint32_t *ret_done);
+
 /* Waits for every event, or for those of one private pool (9.6). */
 bool torch_sync_events(torch *st, uint32_t owner);
 /* The trace says that this block's free completes now. */
@@ -386,8 +403,9 @@ void torch_uses_drop(torch *st, uint32_t index);
 /* ---- release.c ----------------------------------------------------------------------------- */
 
 torch_step torch_collect(torch *st);
-/* Would a request that found nothing collect, or fail in the attempt? */
-bool torch_would_collect(const torch *st);
+/* Would a request that found nothing collect, or fail in the attempt?  `done`: blocks that count as
+ * free (torch_foresee_events), or NULL. */
+bool torch_would_collect(const torch *st, const uint32_t *done);
 torch_step torch_release_available(torch *st, const struct torch_request *request);
 /* `owner` FL_NONE: the default id. */
 torch_step torch_release_all(torch *st, uint32_t owner);
@@ -395,8 +413,10 @@ torch_step torch_trim(torch *st, uint32_t pool);
 
 /* ---- expandable.c -------------------------------------------------------------------------- */
 
-/* The block from which a request could be served by mapping; FL_NONE: needs a new segment. */
-uint32_t torch_find_expandable(const torch *st, const struct torch_request *request);
+/* The block from which a request could be served by mapping; FL_NONE: needs a new segment.
+ * `done`: blocks that count as free, not yet merged with their neighbours, or NULL. */
+uint32_t torch_find_expandable(const torch *st, const struct torch_request *request,
+                               const uint32_t *done);
 torch_step torch_expand(torch *st, const struct torch_request *request, uint32_t *ret_block);
 torch_step torch_unmap(torch *st, uint32_t index);
 /* Bytes that a new range is to span, before rounding to pages (11.1, 18.6). */
@@ -416,6 +436,8 @@ static inline uint32_t torch_pool_for(const torch *st, uint64_t rounded, uint32_
     return rounded <= FL_SMALL_SIZE ? 0 : 1;
 }
 
+/* Would opening a pool that is there fail no assertion? */
+bool torch_may_open(const torch *st, uint32_t pool);
 torch_step torch_scope_begin(torch *st, const fl_op *op);
 torch_step torch_scope_end(torch *st, uint32_t pool);
 torch_step torch_pool_release(torch *st, uint32_t pool);

@@ -394,8 +394,8 @@ fl_probe heap_probe(heap *h, uint64_t size, uint64_t stream)
     char word[WORD_SIZE];
     snprintf(word, sizeof word, "%" PRIu64, stream);
     fl_op op = {.kind = FL_OP_ALLOC, .id = FL_NONE, .stream = dense_stream(h, word), .size = size};
-    fl_probe probe;
-    fl_policy_torch.probe(h->state, &op, &probe);
+    fl_probe probe = {0};
+    assert_int_equal(fl_policy_torch.probe(h->state, &op, &probe, NULL), FL_OK);
     return probe;
 }
 

@@ -225,65 +225,6 @@ static void with_expandable_on_segments_too_are_split_down_to_512_bytes(void **s
     heap_close(h);
 }
 
-/* ---- probe ----------------------------------------------------------------------------------- */
-
-static void a_probe_tells_usable_bytes_from_unusable_ones_by_cause(void **state)
-{
-    (void)state;
-    heap *h = heap_open((heap_conf){.release = "2.9.1", .split = MIB(64)});
-    heap_does(h, "a 1 30MiB");         /* usable */
-    heap_does(h, "a 2 64MiB");         /* at the split limit */
-    heap_does(h, "a 3 12MiB");         /* too small */
-    heap_does(h, "a 4 20MiB 16");      /* another stream's */
-    heap_does(h, "a 5 1");             /* another pool's */
-    heap_does(h, "a 6 40MiB; r 6 16"); /* pending */
-    heap_does(h, "p; f 1; f 2; f 3; f 4; f 5; f 6");
-    fl_probe probe = heap_probe(h, MIB(24), 0);
-    assert_true(probe.usable);
-    assert_int_equal(probe.usable_bytes, MIB(30));
-    assert_int_equal(probe.largest_usable_bytes, MIB(30));
-    assert_int_equal(probe.unusable_bytes[FL_UNUSABLE_SPLIT], MIB(64));
-    assert_int_equal(probe.unusable_bytes[FL_UNUSABLE_PINNED], MIB(12));
-    assert_int_equal(probe.unusable_bytes[FL_UNUSABLE_STREAM], MIB(20));
-    assert_int_equal(probe.unusable_bytes[FL_UNUSABLE_POOL], MIB(2));
-    assert_int_equal(probe.unusable_bytes[FL_UNUSABLE_PENDING], MIB(40));
-    assert_false(heap_probe(h, MIB(31), 0).usable);
-    assert_false(heap_probe(h, MIB(24), 32).usable);
-    assert_true(heap_probe(h, 0, 32).usable);
-    assert_false(heap_probe(h, UINT64_MAX, 0).usable);
-    heap_close(h);
-}
-
-/* What is served without mapping, once the limit, the rejection and collection let it (11.4). */
-static void a_probe_sees_a_block_that_would_be_reused_without_mapping(void **state)
-{
-    (void)state;
-    heap_conf conf = {.release = "2.12.0",
-                      .capacity = MIB(400),
-                      .split = MIB(64),
-                      .fraction = 0.5,
-                      .expandable = true};
-    static const char setup[] = "expandable off; a 9 20MiB 16; f 9; expandable on; a 1 80MiB; f 1";
-    heap *h = heap_open(conf);
-    heap_does(h, setup);
-    assert_true(heap_probe(h, MIB(10), 0).usable);
-    assert_int_equal(heap_probe(h, MIB(10), 0).largest_usable_bytes, MIB(80));
-    heap_does(h, "collect 0.4"); /* of 200 MiB: 100 are held, 20 of them whole and free */
-    assert_false(heap_probe(h, MIB(10), 0).usable);
-    heap_does(h, "collect 0.6");
-    assert_true(heap_probe(h, MIB(10), 0).usable);
-    heap_does(h, "F 0.27");
-    assert_false(heap_probe(h, MIB(10), 0).usable);
-    heap_close(h);
-    conf.rejects = true;
-    conf.process_fraction = 0.27;
-    h = heap_open(conf);
-    heap_does(h, setup);
-    assert_false(heap_probe(h, MIB(10), 0).usable);
-    heap_shows(h, "a 2 10MiB", "J 2");
-    heap_close(h);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -304,8 +245,6 @@ int main(void)
         cmocka_unit_test(a_block_that_could_grow_as_little_is_no_better),
         cmocka_unit_test(with_expandable_off_its_blocks_are_passed_by),
         cmocka_unit_test(with_expandable_on_segments_too_are_split_down_to_512_bytes),
-        cmocka_unit_test(a_probe_tells_usable_bytes_from_unusable_ones_by_cause),
-        cmocka_unit_test(a_probe_sees_a_block_that_would_be_reused_without_mapping),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
