@@ -36,6 +36,7 @@ typedef struct fl_verdict {
     const fl_profile *profiles[32]; /* releases that explain the file */
     size_t profile_count;
     uint64_t inferred_trims, inferred_completions;
+    uint64_t inferred_scopes, inferred_pool_releases;
     uint64_t start_blocks; /* in use before the first event of a cut window */
     uint64_t hidden_tails; /* of these, larger than what was asked for, as their neighbours show */
     uint64_t open_tails;   /* perhaps larger: nothing in the window tells */
@@ -46,8 +47,7 @@ typedef struct fl_verdict {
 /* Infers what a recorded history does not say (empty_cache, which completions came by
  * synchronising, what was there before a cut window) and keeps it in the trace, so that it can be
  * replayed under other settings.  A script needs nothing.  FL_ERR_UNAVAILABLE: the window is cut
- * and the rest does not tell what was there before, or requests went to private pools, which a
- * history does not tell.  No replay may be open over the trace. */
+ * and the rest does not tell what was there before.  No replay may be open over the trace. */
 FL_API fl_status fl_rebuild(fl_trace *trace, size_t device, const fl_profile *profile,
                             fl_error *error);
 

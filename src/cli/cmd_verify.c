@@ -235,6 +235,8 @@ static void emit_inferred(fl_emit *emit, const fl_verdict *verdict)
     fl_emit_object_begin(emit, "inferred", NULL);
     fl_emit_pair(emit, "empty_cache", NULL, fl_emit_count(verdict->inferred_trims));
     fl_emit_pair(emit, "completions", NULL, fl_emit_count(verdict->inferred_completions));
+    fl_emit_pair(emit, "scopes", NULL, fl_emit_count(verdict->inferred_scopes));
+    fl_emit_pair(emit, "pool_releases", NULL, fl_emit_count(verdict->inferred_pool_releases));
     fl_emit_pair(emit, "start_blocks", NULL, fl_emit_count(verdict->start_blocks));
     fl_emit_pair(emit, "hidden_tails", NULL, fl_emit_count(verdict->hidden_tails));
     fl_emit_pair(emit, "open_tails", NULL, fl_emit_count(verdict->open_tails));
@@ -301,18 +303,21 @@ static void text_device(fl_emit *emit, const struct device_verdict *one, bool ha
 
 static void text_history(fl_emit *emit, const struct verdicts *verdicts)
 {
-    uint64_t trims = 0, completions = 0, given_back = 0;
+    uint64_t trims = 0, completions = 0, scopes = 0, given_back = 0;
     for (size_t i = 0; i < verdicts->count; i++) {
         const fl_verdict *one = &verdicts->items[i].verdict;
         trims += one->inferred_trims;
         completions += one->inferred_completions;
+        scopes += one->inferred_scopes;
         for (size_t k = 0; k < FL_CAUSE_COUNT; k++)
             given_back += one->releases_by_cause[k];
     }
-    char text[160];
+    char text[160], pools[64] = "";
+    if (scopes > 0)
+        snprintf(pools, sizeof pools, ", %" PRIu64 " scopes of private pools", scopes);
     snprintf(text, sizeof text,
-             "%" PRIu64 " empty_cache, %" PRIu64 " completions; %" PRIu64 " segments given back",
-             trims, completions, given_back);
+             "%" PRIu64 " empty_cache, %" PRIu64 " completions%s; %" PRIu64 " segments given back",
+             trims, completions, pools, given_back);
     fl_emit_pair(emit, "inferred", "inferred", fl_emit_text(text));
 }
 

@@ -8,8 +8,9 @@
  * Ranges of expandable segments leave no mark of their own either.  Their base is where they are
  * first mapped, because an empty range fills from its base, and a range whose last page is unmapped
  * is given up.  A stream's bases are handed out in order of first mapping, those for large and for
- * small pages apart.  What no record tells: which of two ranges of one stream and page size came
- * first, where the older one was refused its first page for a whole op. */
+ * small pages apart; a range that was refused its first page loses its base to the range of an op
+ * that maps it.  What no record tells: which of two ranges of one stream and page size came first,
+ * where the older one was refused its first page for a whole op. */
 #include "device/recorded.h"
 
 #include "base/checked.h"
@@ -31,6 +32,7 @@ struct recorded_base {
     uint64_t event, address, size;
     uint32_t next; /* the stream's next base, or NO_BASE */
     bool is_taken;
+    uint64_t taken_begin; /* where the events of the op began that took it */
 };
 
 /* Bases of one stream, in order; `next` is where to look for one of small and of large pages. */
@@ -90,7 +92,7 @@ static bool recorded_add_base(struct fl_device_state *state, const fl_recorded_e
         state->streams.items[number].last = base;
     }
     state->bases.items[state->bases.count++] =
-        (struct recorded_base){event->event, event->address, event->size, NO_BASE, false};
+        (struct recorded_base){event->event, event->address, event->size, NO_BASE, false, 0};
     return true;
 }
 
@@ -364,7 +366,8 @@ static void recorded_meet_page(struct fl_device_state *state, uint64_t page_size
 }
 
 /* The stream's first base for pages of that size that is not taken, and that the record has not
- * passed; takes it.  False: there is none. */
+ * passed; takes it.  A range that was refused its first page takes one on trust: where the op under
+ * way is the one that maps it, it is this range's.  False: there is none. */
 static bool recorded_take_base(struct fl_device_state *state, uint32_t stream, bool is_large,
                                uint64_t *ret_address)
 {
@@ -375,13 +378,17 @@ static bool recorded_take_base(struct fl_device_state *state, uint32_t stream, b
                          ? state->record->events[state->cursor].event
                          : UINT64_MAX;
     uint32_t *next = &state->streams.items[number].next[is_large];
-    for (; *next != NO_BASE; *next = state->bases.items[*next].next) {
-        struct recorded_base *base = &state->bases.items[*next];
-        bool is_for_large = base->size % state->large_page == 0;
-        if (base->is_taken || base->event < event || is_for_large != is_large)
+    for (uint32_t i = *next; i != NO_BASE; i = state->bases.items[i].next) {
+        struct recorded_base *base = &state->bases.items[i];
+        bool is_other = base->event < event || (base->size % state->large_page == 0) != is_large;
+        if (is_other && i == *next)
+            *next = base->next;
+        bool is_due = base->event < state->end && base->taken_begin != state->begin;
+        if (is_other || (base->is_taken && !is_due))
             continue;
         base->is_taken = true;
-        state->last_base = *next;
+        base->taken_begin = state->begin;
+        state->last_base = i;
         *ret_address = base->address;
         return true;
     }

@@ -289,8 +289,10 @@ fl_status fl_snapshot_segment(void *user, fl_closing *closing, fl_error *error)
     segment.is_small = type == WORD_SMALL;
     segment.is_expandable = expandable != NULL && expandable->bits != 0;
     reader->shows_expandable |= segment.is_expandable;
-    if (segment.pool == FL_NONE)
+    if (segment.pool == FL_NONE) {
         segment.pool = 0;
+        reader->trace->lacks_pools = true;
+    }
     return segment_keep(reader, device, &segment, error);
 }
 

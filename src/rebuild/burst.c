@@ -147,25 +147,50 @@ static size_t list_own(const fl_burst *burst, const fl_burst_facts *facts, fl_re
     return 2;
 }
 
+/* Did an empty_cache of one private pool give back just what the burst shows? */
+static bool may_be_pool_trim(const fl_burst *burst, const fl_burst_facts *facts)
+{
+    return facts != NULL && facts->pool != 0 && burst->first_release < burst->first_taken &&
+           burst->completions <= facts->pending && burst->late_completions == 0 &&
+           burst->released_segments == facts->idle_in_pool;
+}
+
+/* The readings with an empty_cache: of everything, or of one pool. */
+static size_t list_trims(const fl_burst *burst, const fl_burst_facts *facts, fl_reading *list)
+{
+    bool of_all = may_be_trim(burst, facts), of_pool = may_be_pool_trim(burst, facts);
+    size_t count = 0;
+    if (of_pool && (facts->is_pool_of_program || !of_all))
+        list[count++] = FL_READING_TRIM_POOL;
+    if (of_all)
+        list[count++] = FL_READING_TRIM;
+    if (of_pool && !facts->is_pool_of_program && of_all)
+        list[count++] = FL_READING_TRIM_POOL;
+    return count;
+}
+
 static size_t list_all(const fl_burst *burst, const fl_burst_facts *facts, fl_reading *list)
 {
     bool has_release = burst->first_release != UINT64_MAX;
-    if (!burst->is_request) {
+    fl_reading trims[2];
+    size_t trim_count = has_release ? list_trims(burst, facts, trims) : 0;
+    if (!burst->is_request && trim_count == 0) {
         list[0] = has_release ? FL_READING_TRIM : FL_READING_BEFORE;
         return 1;
     }
-    if (!has_release || !may_be_trim(burst, facts))
+    if (trim_count == 0)
         return list_own(burst, facts, list);
-    bool is_trim = burst->origin == FL_ORIGIN_OTHER ||
+    bool is_trim = !burst->is_request || burst->origin == FL_ORIGIN_OTHER ||
                    (burst->origin == FL_ORIGIN_UNKNOWN && had_room(burst, facts)) ||
                    is_served_from_cache(burst) || (facts != NULL && facts->is_usable);
-    if (is_trim) {
-        list[0] = FL_READING_TRIM;
-        return 1 + list_own(burst, facts, list + 1);
-    }
-    size_t count = list_own(burst, facts, list);
-    list[count] = FL_READING_TRIM;
-    return count + 1;
+    size_t count = 0;
+    if (!is_trim)
+        count = list_own(burst, facts, list);
+    for (size_t i = 0; i < trim_count; i++)
+        list[count++] = trims[i];
+    if (is_trim && burst->is_request)
+        count += list_own(burst, facts, list + count);
+    return count;
 }
 
 size_t fl_burst_readings(const fl_burst *burst, const fl_burst_facts *facts,

@@ -10,10 +10,11 @@
 #include "trace/trace.h"
 
 typedef enum fl_reading {
-    FL_READING_TRIM,   /* an empty_cache came first: it waited for every completion */
-    FL_READING_BEFORE, /* completions ahead of any step with the device had come by themselves */
-    FL_READING_DURING, /* the request waited for all of them */
-    FL_READING_PAIR,   /* and for the free right before the burst, whose completion comes first */
+    FL_READING_TRIM,      /* an empty_cache came first: it waited for every completion */
+    FL_READING_TRIM_POOL, /* it was of one private pool, and waited for what is pending there */
+    FL_READING_BEFORE,    /* completions ahead of any step with the device had come by themselves */
+    FL_READING_DURING,    /* the request waited for all of them */
+    FL_READING_PAIR, /* and for the free right before the burst, whose completion comes first */
     FL_READING_COUNT
 } fl_reading;
 
@@ -38,8 +39,11 @@ typedef struct fl_burst {
 typedef struct fl_burst_facts {
     bool is_usable; /* the cache could serve the request as it is */
     bool has_split_limit;
-    uint64_t pending;       /* frees that wait */
-    uint64_t idle_segments; /* whole ones without a live block: what an empty_cache gives back */
+    uint64_t pending;        /* frees that wait */
+    uint64_t idle_segments;  /* whole ones without a live block: what an empty_cache gives back */
+    uint32_t pool;           /* the private one that everything came from that came back; 0: none */
+    bool is_pool_of_program; /* a program's own, which is emptied by itself when it is dropped */
+    uint64_t idle_in_pool;
     uint64_t reserved_bytes, most_reserved_bytes; /* now, and the most of the whole record */
 } fl_burst_facts;
 

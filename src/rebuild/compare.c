@@ -192,10 +192,12 @@ static int blocks_by_address(const void *a, const void *b)
     return by_address(((const fl_block_view *)a)->address, ((const fl_block_view *)b)->address);
 }
 
-static bool is_same_segment(const fl_segment_view *a, const fl_segment_view *b)
+static bool is_same_segment(const fl_compare *compare, const fl_segment_view *a,
+                            const fl_segment_view *b)
 {
     return a->address == b->address && a->size == b->size && a->stream == b->stream &&
-           a->pool == b->pool && a->is_small == b->is_small && a->is_expandable == b->is_expandable;
+           (a->pool == b->pool || compare->trace->lacks_pools) && a->is_small == b->is_small &&
+           a->is_expandable == b->is_expandable;
 }
 
 /* What a free block was last used for is stale, and no decision. */
@@ -239,7 +241,8 @@ static void compare_segments(fl_compare *compare, const fl_segment_view *expecte
             miss.expected_segment = expected[i++];
         if (next.right)
             miss.got_segment = got[k++];
-        if (next.left && next.right && is_same_segment(&miss.expected_segment, &miss.got_segment))
+        if (next.left && next.right &&
+            is_same_segment(compare, &miss.expected_segment, &miss.got_segment))
             count_equal(compare, FL_DECISION_FINAL_STATE);
         else
             count_different(compare, &miss);

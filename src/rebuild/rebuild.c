@@ -10,6 +10,7 @@
 #include "base/vector.h"
 #include "rebuild/burst.h"
 #include "rebuild/card.h"
+#include "rebuild/guess.h"
 #include "rebuild/start.h"
 #include "replay/replay.h"
 #include "trace/build.h"
@@ -26,13 +27,26 @@ struct rebuild {
     fl_replay_options options;
     fl_replay *replay; /* NULL: nothing runs alongside any more */
     fl_compare compare;
-    uint64_t pending, idle_segments;
+    fl_guess guess;
+    uint64_t pending;
+    struct fl_u64_vector idle;  /* whole segments without a live block, by pool */
     struct fl_live_counts live; /* live blocks by segment; of expandable ones nothing */
     uint64_t most_reserved_bytes;
     unsigned restarts_left;
 };
 
 /* ---- facts, from the changes ----------------------------------------------------------------- */
+
+static fl_status grow_idle(struct rebuild *rebuild, uint32_t pool, fl_error *error)
+{
+    if (pool >= rebuild->idle.count &&
+        !fl_vector_reserve(rebuild->host, &rebuild->idle, pool + (size_t)1 - rebuild->idle.count,
+                           error))
+        return FL_ERR_RESOURCE;
+    while (rebuild->idle.count <= pool)
+        rebuild->idle.items[rebuild->idle.count++] = 0;
+    return FL_OK;
+}
 
 static fl_status grow_live(struct rebuild *rebuild, uint32_t segment, fl_error *error)
 {
@@ -50,23 +64,26 @@ static fl_status note_change(struct rebuild *rebuild, const fl_change *change, f
     if (is_whole && change->segment != FL_NONE && change->segment >= rebuild->live.count &&
         grow_live(rebuild, change->segment, error) != FL_OK)
         return FL_ERR_RESOURCE;
+    if (grow_idle(rebuild, change->pool, error) != FL_OK)
+        return FL_ERR_RESOURCE;
+    uint64_t *idle = &rebuild->idle.items[change->pool];
     uint32_t *live =
         is_whole && change->segment != FL_NONE ? &rebuild->live.items[change->segment] : NULL;
     switch (change->kind) {
     case FL_CHANGE_ACQUIRE:
-        rebuild->idle_segments++;
+        ++*idle;
         break;
     case FL_CHANGE_RELEASE:
-        rebuild->idle_segments--;
+        --*idle;
         break;
     case FL_CHANGE_PLACE:
         if (live != NULL && (*live)++ == 0)
-            rebuild->idle_segments--;
+            --*idle;
         break;
     case FL_CHANGE_FREE_ASKED:
         rebuild->pending++;
         if (live != NULL && --*live == 0)
-            rebuild->idle_segments++;
+            ++*idle;
         break;
     case FL_CHANGE_FREE_DONE:
         rebuild->pending--;
@@ -118,7 +135,7 @@ static fl_status open_replay(struct rebuild *rebuild, fl_error *error)
     fl_replay_close(rebuild->replay);
     rebuild->replay = NULL;
     rebuild->pending = 0;
-    rebuild->idle_segments = 0;
+    rebuild->idle.count = 0;
     rebuild->live.count = 0;
     fl_compare_init(&rebuild->compare, rebuild->host, rebuild->trace, rebuild->device);
     return fl_replay_open(rebuild->trace, &rebuild->options, &rebuild->replay, error);
@@ -153,6 +170,39 @@ static fl_status run_or_lose_track(struct rebuild *rebuild, uint64_t event, bool
     return FL_OK;
 }
 
+/* Segments that an empty_cache before `event` would give back. */
+static uint64_t count_idle(const struct rebuild *rebuild, uint64_t event)
+{
+    uint64_t idle = 0;
+    for (uint32_t pool = 0; pool < rebuild->idle.count; pool++)
+        if (fl_guess_is_released(&rebuild->guess, pool, event))
+            idle += rebuild->idle.items[pool];
+    return idle;
+}
+
+/* The private pool that all the memory came from that came back; 0: there is none. */
+static uint32_t only_pool(const struct rebuild *rebuild, const fl_burst *burst)
+{
+    const fl_places *places = &rebuild->guess.places;
+    uint32_t only = 0;
+    for (uint64_t i = burst->begin; i < burst->end && places->of != NULL; i++) {
+        uint8_t kind = rebuild->columns->kind[i];
+        if (kind != FL_EVENT_SEGMENT_FREE && kind != FL_EVENT_SEGMENT_UNMAP)
+            continue;
+        uint32_t pool = places->of[i] != FL_NONE ? places->items.items[places->of[i]].pool : 0;
+        if (pool == 0 || (only != 0 && only != pool))
+            return 0;
+        only = pool;
+    }
+    return only;
+}
+
+static bool is_of_program(const struct rebuild *rebuild, uint32_t pool)
+{
+    return pool < rebuild->guess.pools.count &&
+           (rebuild->guess.pools.items[pool].flags & FL_OP_CAPTURE) == 0;
+}
+
 static fl_status gather_facts(const struct rebuild *rebuild, const fl_burst *burst,
                               fl_burst_facts *ret_facts, fl_error *error)
 {
@@ -160,10 +210,13 @@ static fl_status gather_facts(const struct rebuild *rebuild, const fl_burst *bur
     fl_burst_facts facts = {
         .has_split_limit = replay->settings.max_split_bytes != FL_UNLIMITED,
         .pending = rebuild->pending,
-        .idle_segments = rebuild->idle_segments,
+        .idle_segments = count_idle(rebuild, burst->end),
+        .pool = only_pool(rebuild, burst),
         .reserved_bytes = replay->now.reserved_bytes,
         .most_reserved_bytes = rebuild->most_reserved_bytes,
     };
+    facts.idle_in_pool = facts.pool < rebuild->idle.count ? rebuild->idle.items[facts.pool] : 0;
+    facts.is_pool_of_program = is_of_program(rebuild, facts.pool);
     bool may_be_either = burst->is_request && burst->first_release != UINT64_MAX;
     if (may_be_either && replay->policy->probe != NULL) {
         fl_op op;
@@ -191,11 +244,18 @@ static fl_status move_completion(struct rebuild *rebuild, uint64_t event, uint64
     return fl_trace_insert(rebuild->trace, rebuild->device, over, &done, error);
 }
 
-static fl_status insert_trim(struct rebuild *rebuild, uint64_t event, fl_error *error)
+static fl_status insert_trim(struct rebuild *rebuild, uint64_t event, uint32_t pool,
+                             fl_error *error)
 {
     fl_op trim = {
-        .kind = FL_OP_TRIM, .id = FL_NONE, .stream = FL_NONE, .pool = FL_NONE, .text = FL_NONE};
+        .kind = FL_OP_TRIM, .id = FL_NONE, .stream = FL_NONE, .pool = pool, .text = FL_NONE};
     return fl_trace_insert(rebuild->trace, rebuild->device, event, &trim, error);
+}
+
+/* Ops that are planned for the event that a burst leads to: behind an empty_cache. */
+static fl_status begin_scopes(struct rebuild *rebuild, uint64_t event, fl_error *error)
+{
+    return fl_guess_insert(rebuild->trace, rebuild->device, &rebuild->guess, event, true, error);
 }
 
 /* Writes a reading into the trace. */
@@ -203,12 +263,17 @@ static fl_status apply_reading(struct rebuild *rebuild, const fl_burst *burst, f
                                fl_error *error)
 {
     const fl_columns *columns = rebuild->columns;
+    bool is_trim = reading == FL_READING_TRIM || reading == FL_READING_TRIM_POOL;
     uint64_t over = burst->end;
     fl_status status = FL_OK;
-    if (reading == FL_READING_TRIM)
-        status = insert_trim(rebuild, burst->end, error);
+    if (is_trim)
+        status =
+            insert_trim(rebuild, burst->end,
+                        reading == FL_READING_TRIM ? FL_NONE : only_pool(rebuild, burst), error);
     else if (burst->end < columns->count)
         over = burst->end + 1;
+    if (status == FL_OK && !is_trim)
+        status = begin_scopes(rebuild, burst->end, error);
     if (status == FL_OK && reading == FL_READING_PAIR) {
         fl_trace_set_flags(rebuild->trace, rebuild->device, burst->begin - 2, FL_OP_HELD);
         status = move_completion(rebuild, burst->begin - 1, over, error);
@@ -220,7 +285,7 @@ static fl_status apply_reading(struct rebuild *rebuild, const fl_burst *burst, f
         else if (!by_itself)
             status = move_completion(rebuild, i, over, error);
     }
-    return status;
+    return status == FL_OK && is_trim ? begin_scopes(rebuild, burst->end, error) : status;
 }
 
 static void take_back(struct rebuild *rebuild, const fl_burst *burst, size_t kept_insertions)
@@ -253,6 +318,7 @@ static fl_status try_readings(struct rebuild *rebuild, const fl_burst *burst,
 {
     size_t kept;
     fl_trace_insertions(rebuild->trace, rebuild->device, &kept);
+    size_t kept_plan = rebuild->guess.next;
     *ret_fits = false;
     for (size_t i = 0; i < count; i++) {
         if (i > 0 && rebuild->restarts_left == 0)
@@ -266,6 +332,7 @@ static fl_status try_readings(struct rebuild *rebuild, const fl_burst *burst,
         if (status != FL_OK || *ret_fits)
             return status;
         take_back(rebuild, burst, kept);
+        rebuild->guess.next = kept_plan;
     }
     return FL_OK;
 }
@@ -306,7 +373,9 @@ static fl_status read_bursts(struct rebuild *rebuild, fl_error *error)
         from = burst.end + 1;
         if (!fl_burst_is_open(&burst) || is_cut_off(rebuild, &burst))
             continue;
-        if (rebuild->replay != NULL) {
+        status = fl_guess_insert(rebuild->trace, rebuild->device, &rebuild->guess, burst.end, false,
+                                 error);
+        if (rebuild->replay != NULL && status == FL_OK) {
             bool is_lost;
             status = run_or_lose_track(rebuild, burst.begin, &is_lost, error);
             fl_compare_catch_up(&rebuild->compare, burst.begin);
@@ -420,22 +489,18 @@ static fl_status rebuild_run(struct rebuild *rebuild, fl_error *error)
         status = read_bursts(rebuild, error);
     fl_replay_close(rebuild->replay);
     fl_vector_deinit(rebuild->host, &rebuild->live);
+    fl_vector_deinit(rebuild->host, &rebuild->idle);
     return status;
 }
 
-/* Scopes leave no entry of their own, and only some releases name the pool of a request. */
-static bool has_private_pools(const fl_trace *trace, size_t device)
+static fl_status guess_pools(struct rebuild *rebuild, fl_error *error)
 {
-    const fl_columns *columns = fl_trace_columns(trace, device);
-    for (uint64_t i = 0; columns->pool != NULL && i < columns->count; i++)
-        if (columns->pool[i] != 0 && columns->pool[i] != FL_NONE16)
-            return true;
-    size_t count;
-    const fl_segment_view *segments = fl_trace_final_segments(trace, device, &count);
-    for (size_t i = 0; i < count; i++)
-        if (segments[i].pool != 0)
-            return true;
-    return false;
+    const fl_profile *profile = own_profile(rebuild->options.profile);
+    fl_settings settings;
+    fl_status status = read_conf(rebuild->trace, profile, &settings, error);
+    return status == FL_OK ? fl_guess_make(rebuild->trace, rebuild->device, profile, &settings,
+                                           &rebuild->guess, error)
+                           : status;
 }
 
 static fl_status fail_unknown_start(const fl_trace *trace, size_t device, fl_error *error)
@@ -492,19 +557,8 @@ fl_status fl_rebuild(fl_trace *trace, size_t device, const fl_profile *profile, 
     bool is_cut = !fl_trace_is_complete(trace, device);
     if (is_cut) {
         fl_status status = find_start(trace, device, error);
-        if (status != FL_OK)
-            return status;
-    }
-    if (has_private_pools(trace, device)) {
-        fl_fail(error, FL_ERR_UNAVAILABLE,
-                "%s: device %zu has private pools, and a snapshot does not say which requests "
-                "went there",
-                fl_trace_path(trace), device);
-        fl_hint(error, "`fraglab info` shows what is there");
-        return FL_ERR_UNAVAILABLE;
-    }
-    if (is_cut) {
-        fl_status status = place_start(trace, device, profile, error);
+        if (status == FL_OK)
+            status = place_start(trace, device, profile, error);
         if (status != FL_OK)
             return status;
     }
@@ -518,9 +572,16 @@ fl_status fl_rebuild(fl_trace *trace, size_t device, const fl_profile *profile, 
         .options.profile = profile,
         .restarts_left = MOST_RESTARTS,
     };
-    if (!has_open_burst(rebuild.columns))
-        return FL_OK;
-    rebuild.most_reserved_bytes =
-        most_reserved(rebuild.columns, fl_start_reserved(&trace->devices.items[device].start));
-    return rebuild_run(&rebuild, error);
+    fl_status status = FL_OK;
+    if (fl_guess_has_pools(trace, device))
+        status = guess_pools(&rebuild, error);
+    if (status == FL_OK && has_open_burst(rebuild.columns)) {
+        rebuild.most_reserved_bytes =
+            most_reserved(rebuild.columns, fl_start_reserved(&trace->devices.items[device].start));
+        status = rebuild_run(&rebuild, error);
+    }
+    if (status == FL_OK)
+        status = fl_guess_insert(trace, device, &rebuild.guess, UINT64_MAX, true, error);
+    fl_guess_deinit(trace->host, &rebuild.guess);
+    return status;
 }

@@ -42,6 +42,8 @@ static void count_inferred(struct verify *verify)
     for (size_t i = 0; i < count; i++) {
         verify->verdict.inferred_trims += list[i].op.kind == FL_OP_TRIM;
         verify->verdict.inferred_completions += list[i].op.kind == FL_OP_FREE_DONE;
+        verify->verdict.inferred_scopes += list[i].op.kind == FL_OP_SCOPE_BEGIN;
+        verify->verdict.inferred_pool_releases += list[i].op.kind == FL_OP_POOL_RELEASE;
     }
 }
 

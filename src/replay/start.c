@@ -6,6 +6,8 @@
  * segments and blocks come, and what was freed goes pending. */
 #include "replay/replay.h"
 
+#include "base/memory.h"
+
 void fl_replay_find_start(fl_replay *replay)
 {
     const fl_trace_device *device = &replay->trace->devices.items[replay->options.trace_device];
@@ -123,20 +125,54 @@ static fl_status ask_block(fl_replay *replay, const fl_segment_view *run,
     return fl_replay_ask(replay, &op, error);
 }
 
-static fl_status ask_start(fl_replay *replay, fl_error *error)
+static fl_status ask_scope(fl_replay *replay, fl_op_kind kind, uint32_t pool, fl_error *error)
+{
+    fl_op op = {
+        .kind = (uint8_t)kind, .id = FL_NONE, .stream = FL_NONE, .pool = pool, .text = FL_NONE};
+    return pool == 0 ? FL_OK : fl_replay_ask(replay, &op, error);
+}
+
+/* Every run of a private pool is asked for in a scope of its own, of which only the first holds on
+ * to the pool. */
+static fl_status end_scope(fl_replay *replay, uint32_t pool, bool *is_held, fl_error *error)
+{
+    fl_status status = ask_scope(replay, FL_OP_SCOPE_END, pool, error);
+    if (status == FL_OK && *is_held)
+        status = ask_scope(replay, FL_OP_POOL_RELEASE, pool, error);
+    *is_held = true;
+    return status;
+}
+
+/* `held` by dense pool: it has had its first scope. */
+static fl_status ask_runs(fl_replay *replay, bool *held, fl_error *error)
 {
     const fl_start *start = &replay->start;
     size_t at = 0;
     fl_status status = FL_OK;
     for (size_t i = 0; i < start->segment_count; i++) {
         const fl_segment_view *run = &start->segments[i];
+        if (status == FL_OK)
+            status = ask_scope(replay, FL_OP_SCOPE_BEGIN, run->pool, error);
         for (; at < start->block_count && start->blocks[at].address - run->address < run->size;
              at++) {
             const fl_block_view *block = &start->blocks[at];
             if (block->state != FL_BLOCK_FREE && status == FL_OK && !replay->has_ended)
                 status = ask_block(replay, run, block, error);
         }
+        if (status == FL_OK)
+            status = end_scope(replay, run->pool, &held[run->pool], error);
     }
+    return status;
+}
+
+static fl_status ask_start(fl_replay *replay, fl_error *error)
+{
+    size_t pools = fl_trace_names(replay->trace)->pool_count;
+    bool *held = fl_new(replay->host, pools * sizeof *held, error);
+    if (held == NULL)
+        return FL_ERR_RESOURCE;
+    fl_status status = ask_runs(replay, held, error);
+    fl_delete(replay->host, held, pools * sizeof *held);
     if (status != FL_OK)
         return status;
     fl_op reset = {.kind = FL_OP_RESET_PEAKS,

@@ -94,6 +94,7 @@ struct fl_trace {
     const char *format_name; /* static: the reader's */
     uint32_t path, conf;     /* texts; conf FL_NONE: not stated */
     bool lacks_conf;
+    bool lacks_pools; /* the final state does not say whose its segments are */
     uint64_t capacity_bytes;
     double fraction;      /* < 0: none told */
     uint64_t total_bytes; /* 0: not told */

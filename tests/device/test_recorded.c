@@ -269,6 +269,29 @@ static void a_range_given_up_at_once_leaves_the_base_to_the_next(void **state)
     fl_device_close(device);
 }
 
+/* A range larger than the card leaves an empty range behind; another pool's comes next. */
+static void a_range_refused_its_first_page_leaves_the_base_to_the_one_that_maps_it(void **state)
+{
+    (void)state;
+    static const fl_recorded_event events[] = {
+        {5, MIB(1000), MIB(20), 0, FL_RECORDED_MAP},
+        {7, MIB(5000), MIB(20), 0, FL_RECORDED_MAP},
+    };
+    fl_device *device =
+        open_record(&(fl_device_record){.events = events, .count = COUNT_OF(events)});
+    fl_device_recorded_seek(device, 0, 1);
+    assert_int_equal(reserve(device, MIB(20), 0), MIB(1000));
+    assert_false(grow(device, MIB(1000), 1, MIB(20)));
+    assert_int_equal(reserve(device, MIB(20), 0), MIB(5000));
+    fl_device_recorded_seek(device, 1, 6);
+    assert_int_equal(reserve(device, MIB(20), 0), MIB(1000));
+    assert_true(grow(device, MIB(1000), 1, MIB(20)));
+    fl_device_recorded_seek(device, 6, 8);
+    assert_int_equal(reserve(device, MIB(20), 0), MIB(5000));
+    assert_true(grow(device, MIB(5000), 1, MIB(20)));
+    fl_device_close(device);
+}
+
 /* A range for large pages is refused its first page for a whole op; the small one comes first. */
 static void ranges_of_large_and_small_pages_are_told_apart(void **state)
 {
@@ -388,6 +411,7 @@ int main(void)
         cmocka_unit_test(ranges_begin_where_they_are_first_mapped),
         cmocka_unit_test(a_range_without_pages_is_given_up),
         cmocka_unit_test(a_range_given_up_at_once_leaves_the_base_to_the_next),
+        cmocka_unit_test(a_range_refused_its_first_page_leaves_the_base_to_the_one_that_maps_it),
         cmocka_unit_test(ranges_of_large_and_small_pages_are_told_apart),
         cmocka_unit_test(a_base_that_was_passed_is_not_handed_out),
         cmocka_unit_test(a_record_that_cannot_be_hands_out_nothing_twice),

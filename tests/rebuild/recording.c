@@ -13,7 +13,17 @@ struct recorder {
     const fl_trace *script;
     uint32_t *ids; /* of the script -> of the recording */
     bool in_request;
+    bool names_pools;
+    uint32_t scope; /* the pool of the script whose scope is open; 0: none */
 };
+
+static uint32_t pool_of(struct recorder *recorder, uint32_t pool)
+{
+    uint32_t number;
+    fl_pool_name name = fl_trace_names(recorder->script)->pools[pool];
+    assert_int_equal(fl_trace_intern_pool(recorder->out->trace, name, &number, NULL), FL_OK);
+    return number;
+}
 
 static uint32_t stream_of(struct recorder *recorder, uint32_t stream)
 {
@@ -26,7 +36,7 @@ static uint32_t stream_of(struct recorder *recorder, uint32_t stream)
 static void append(struct recorder *recorder, fl_event event)
 {
     event.stack = FL_NONE;
-    event.pool = FL_NONE;
+    event.pool = recorder->names_pools ? pool_of(recorder, event.pool) : FL_NONE;
     event.text = FL_NONE;
     event.time_us = FL_TIME_UNKNOWN;
     assert_int_equal(fl_trace_append(recorder->out->trace, 0, &event, NULL), FL_OK);
@@ -55,6 +65,7 @@ static void record_change(struct recorder *recorder, const fl_change *change)
         .kind = kinds[change->kind],
         .id = FL_NONE,
         .stream = stream_of(recorder, change->stream),
+        .pool = change->pool,
         .address = change->address,
         .size = change->size,
     };
@@ -92,6 +103,10 @@ static fl_status record_view(void *user, const fl_view *view, fl_error *error)
             view->changes[i].kind == FL_CHANGE_RELEASE || view->changes[i].kind == FL_CHANGE_UNMAP;
         record_change(recorder, &view->changes[i]);
     }
+    if (view->op->kind == FL_OP_SCOPE_BEGIN)
+        recorder->scope = view->op->pool;
+    if (view->op->kind == FL_OP_SCOPE_END)
+        recorder->scope = 0;
     recorder->out->trims += view->op->kind == FL_OP_TRIM && gave_back;
     recorder->out->waited += count_waited(view);
     if (view->op->kind == FL_OP_ALLOC && view->result->outcome != FL_DONE) {
@@ -101,6 +116,7 @@ static fl_status record_view(void *user, const fl_view *view, fl_error *error)
                              .flags = FL_EVENT_OOM,
                              .id = fresh_id(recorder, view->op->id),
                              .stream = stream_of(recorder, view->op->stream),
+                             .pool = recorder->scope,
                              .size = (view->op->size + 511) / 512 * 512,
                          });
     }
@@ -112,6 +128,7 @@ static void record_segment(void *user, const fl_segment_view *segment)
     struct recorder *recorder = user;
     fl_segment_view copy = *segment;
     copy.stream = stream_of(recorder, segment->stream);
+    copy.pool = pool_of(recorder, segment->pool);
     assert_int_equal(fl_trace_add_segment(recorder->out->trace, 0, &copy, NULL), FL_OK);
 }
 
@@ -123,11 +140,12 @@ static void record_block(void *user, const fl_block_view *block)
     assert_int_equal(fl_trace_add_block(recorder->out->trace, 0, &copy, FL_NONE, NULL), FL_OK);
 }
 
-static void run(struct recorder *recorder)
+static void run(struct recorder *recorder, const fl_profile *profile)
 {
     fl_error error = {0};
     const fl_trace *script = recorder->script;
     fl_replay_options options = {
+        .profile = profile,
         .conf = fl_trace_conf(script),
         .fraction = -1,
         .capacity_bytes = fl_trace_capacity(script),
@@ -150,6 +168,12 @@ static void run(struct recorder *recorder)
 
 void recording_make(recording *ret, const char *name, const char *script, size_t size)
 {
+    recording_make_as(ret, name, script, size, NULL, false);
+}
+
+void recording_make_as(recording *ret, const char *name, const char *script, size_t size,
+                       const fl_profile *profile, bool names_pools)
+{
     fl_error error = {0};
     fl_trace *parsed = NULL;
     if (fl_read_memory(script, size, name, NULL, &parsed, &error) != FL_OK)
@@ -161,10 +185,10 @@ void recording_make(recording *ret, const char *name, const char *script, size_t
     const char *conf = fl_trace_conf(parsed) != NULL ? fl_trace_conf(parsed) : "";
     assert_int_equal(
         fl_trace_intern_text(ret->trace, conf, strlen(conf), &ret->trace->conf, &error), FL_OK);
-    struct recorder recorder = {.out = ret, .script = parsed};
+    struct recorder recorder = {.out = ret, .script = parsed, .names_pools = names_pools};
     recorder.ids = calloc(fl_trace_alloc_count(parsed, 0) + 1, sizeof *recorder.ids);
     assert_non_null(recorder.ids);
-    run(&recorder);
+    run(&recorder, profile);
     assert_int_equal(fl_trace_finish(ret->trace, &error), FL_OK);
     free(recorder.ids);
     fl_trace_free(parsed);
@@ -196,6 +220,8 @@ static fl_status copy_events(const fl_trace *from, uint64_t first, fl_trace *to,
     const fl_names *names = fl_trace_names(from);
     for (size_t i = 0; i < names->stream_count && status == FL_OK; i++)
         status = fl_trace_intern_stream(to, names->streams[i], &number, error);
+    for (size_t i = 0; i < names->pool_count && status == FL_OK; i++)
+        status = fl_trace_intern_pool(to, names->pools[i], &number, error);
     for (uint32_t i = 0; i < fl_trace_alloc_count(from, 0) && status == FL_OK; i++)
         status = fl_trace_new_id(to, 0, i, &number, error);
     for (uint64_t i = first; i < fl_trace_event_count(from, 0) && status == FL_OK; i++) {

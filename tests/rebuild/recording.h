@@ -20,6 +20,10 @@ typedef struct recording {
 
 /* Fails the test that is running where the script cannot be replayed. */
 void recording_make(recording *ret, const char *name, const char *script, size_t size);
+
+/* The same by another release (NULL: the newest), whose entries name pools or do not. */
+void recording_make_as(recording *ret, const char *name, const char *script, size_t size,
+                       const fl_profile *profile, bool names_pools);
 void recording_free(recording *ret);
 
 /* The same history in memory of another host. */

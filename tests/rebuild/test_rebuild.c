@@ -221,21 +221,6 @@ static void whatever_a_cut_took_is_excused_and_never_different(void **state)
     assert_true(excused > 0);
 }
 
-static void a_device_with_private_pools_is_not_rebuilt(void **state)
-{
-    (void)state;
-    fl_error error = {0};
-    fl_trace *trace = history_make("S+ a1");
-    uint32_t pool;
-    assert_int_equal(fl_trace_finish(trace, &error), FL_OK);
-    assert_int_equal(fl_trace_intern_pool(trace, (fl_pool_name){0, 1}, &pool, &error), FL_OK);
-    fl_segment_view segment = {.pool = pool, .is_small = true, .address = 1 << 21, .size = 1 << 21};
-    assert_int_equal(fl_trace_add_segment(trace, 0, &segment, &error), FL_OK);
-    assert_int_equal(fl_rebuild(trace, 0, fl_profile_newest(), &error), FL_ERR_UNAVAILABLE);
-    assert_non_null(strstr(error.text, "device 0 has private pools"));
-    fl_trace_free(trace);
-}
-
 static void a_history_that_no_reading_explains_is_read_from_its_form(void **state)
 {
     (void)state;
@@ -291,7 +276,6 @@ int main(void)
         cmocka_unit_test(rebuilding_again_changes_nothing),
         cmocka_unit_test(a_window_cut_at_both_ends_is_not_rebuilt),
         cmocka_unit_test(whatever_a_cut_took_is_excused_and_never_different),
-        cmocka_unit_test(a_device_with_private_pools_is_not_rebuilt),
         cmocka_unit_test(a_history_that_no_reading_explains_is_read_from_its_form),
         cmocka_unit_test(every_failure_of_the_host_ends_the_rebuild),
     };

@@ -2,8 +2,9 @@
  *
  * Segments get their ages in the order given, oldest first, below those of every segment to come.
  * Frees that wait complete when the trace says so.  What no start state tells begins anew: the ages
- * by which collection judges free blocks (10.1), peaks, sums and counters (14).  Private pools are
- * not taken over: nothing tells who still uses them. */
+ * by which collection judges free blocks (10.1), peaks, sums and counters (14).  A private pool has
+ * one owner, who has not let go of it; its count of allocations, which is no true one (11.5), is
+ * taken for the most that it can be, so that no release fails for it. */
 #include "policy/torch/torch.h"
 
 /* Where the run under way goes. */
@@ -181,6 +182,24 @@ static bool adopt_free_blocks(torch *st, size_t from)
     return true;
 }
 
+/* The pool that a run belongs to; FL_NONE: the host failed. */
+static uint32_t adopt_pool(torch *st, const fl_segment_view *view)
+{
+    if (view->pool == 0)
+        return view->is_small ? 0 : 1;
+    struct torch_private *owner = torch_private_make(st, view->pool);
+    return owner == NULL ? FL_NONE : view->is_small ? owner->small : owner->large;
+}
+
+static void adopt_count(torch *st, const fl_segment_view *view)
+{
+    if (view->pool == 0)
+        return;
+    uint64_t page = st->segments.items[view->segment].page;
+    struct torch_private *owner = &st->privates.items[st->private_of.items[view->pool]];
+    owner->device_allocs += view->is_expandable ? (int64_t)(view->size / page) : 1;
+}
+
 /* ---- runs ------------------------------------------------------------------------------------ */
 
 /* What lies between the last run of a range and this one, or the end of the range. */
@@ -197,10 +216,12 @@ static fl_status adopt_run(torch *st, struct adopt_run *run, const fl_block_view
                            size_t count)
 {
     const fl_segment_view *view = run->view;
-    struct torch_pool *pool = &st->pools.items[view->is_small ? 0 : 1];
-    run->lane = torch_lane_make(st, view->is_small ? 0 : 1, view->stream);
-    if (run->lane == FL_NONE)
+    uint32_t pool = adopt_pool(st, view);
+    if (pool != FL_NONE)
+        run->lane = torch_lane_make(st, pool, view->stream);
+    if (pool == FL_NONE || run->lane == FL_NONE)
         return FL_ERR_RESOURCE;
+    adopt_count(st, view);
     if (view->is_expandable) {
         fl_status status = adopt_pages(st, view);
         if (status != FL_OK)
@@ -216,7 +237,7 @@ static fl_status adopt_run(torch *st, struct adopt_run *run, const fl_block_view
         if (!adopt_block(st, run, &blocks[i]))
             return FL_ERR_RESOURCE;
     st->held += view->size;
-    torch_raise_reserved(st, pool, view->size);
+    torch_raise_reserved(st, &st->pools.items[pool], view->size);
     return FL_OK;
 }
 
@@ -240,9 +261,9 @@ static fl_status adopt_runs(torch *st, const fl_start *start, uint32_t *lasts)
         const fl_segment_view *view = &start->segments[i];
         const struct torch_segment *segment = &st->segments.items[view->segment];
         struct adopt_run run = {.view = view, .last = lasts[view->segment]};
-        run.lane = torch_lane_make(st, view->is_small ? 0 : 1, view->stream);
-        if (!view->is_expandable)
+        if (!view->is_expandable || run.last == FL_NONE)
             continue;
+        run.lane = torch_block_at(st, run.last)->lane;
         if (!adopt_hole(st, &run, segment->address + segment->size))
             return FL_ERR_RESOURCE;
         lasts[view->segment] = run.last;
@@ -254,9 +275,8 @@ static fl_status adopt_check(torch *st, const fl_start *start)
 {
     for (size_t i = 0; i < start->segment_count; i++) {
         const fl_segment_view *view = &start->segments[i];
-        if (view->pool != 0)
-            return fl_fail(st->error, FL_ERR_UNAVAILABLE,
-                           "a start state with private pools cannot be taken over");
+        if (view->pool >= st->names->pool_count)
+            return adopt_invalid(st, view->address, "a pool without a name");
         if (view->segment >= start->range_count)
             return adopt_invalid(st, view->address, "a run without a range");
         if (view->stream == FL_NONE || !torch_meet_stream(st, view->stream))

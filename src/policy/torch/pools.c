@@ -139,6 +139,14 @@ static torch_step pools_create(torch *st, uint32_t pool)
     return STEP_YES;
 }
 
+struct torch_private *torch_private_make(torch *st, uint32_t pool)
+{
+    uint32_t owner = pools_private_of(st, pool);
+    if (owner == FL_NONE && pools_create(st, pool) != STEP_YES)
+        return NULL;
+    return &st->privates.items[pools_private_of(st, pool)];
+}
+
 static torch_step pools_open(torch *st, uint32_t pool, uint32_t stream, bool is_capture)
 {
     uint32_t owner = pools_private_of(st, pool);

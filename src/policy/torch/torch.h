@@ -438,6 +438,8 @@ static inline uint32_t torch_pool_for(const torch *st, uint64_t rounded, uint32_
 
 /* Would opening a pool that is there fail no assertion? */
 bool torch_may_open(const torch *st, uint32_t pool);
+/* The private pool of that number, made if there is none; NULL: the host failed. */
+struct torch_private *torch_private_make(torch *st, uint32_t pool);
 torch_step torch_scope_begin(torch *st, const fl_op *op);
 torch_step torch_scope_end(torch *st, uint32_t pool);
 torch_step torch_pool_release(torch *st, uint32_t pool);
