@@ -39,6 +39,7 @@ typedef struct fl_policy_env {
     const fl_profile *profile;    /* FL_CAN_SETTINGS only, as are the next two */
     const fl_settings *settings;
     double fraction; /* set_per_process_memory_fraction before the first op; < 0: none */
+    bool is_tracked; /* next_value will be asked: keep what its answer needs */
 } fl_policy_env;
 
 /* The last refusal, and the statistics. */
@@ -105,7 +106,11 @@ typedef struct fl_policy_ops {
     fl_status (*probe)(const struct fl_policy_state *state, const fl_op *request,
                        fl_probe *ret_probe, fl_error *error);
     /* The next larger value of a parameter at which any comparison made so far would have gone
-     * the other way; UINT64_MAX: none. */
+     * the other way, or a smaller one where that is not known; UINT64_MAX: none, also for a
+     * parameter that the policy does not have.  Only where the env said `is_tracked`.
+     * `max_split_size`: the limit given at the start, in bytes.  `capacity`: the size that the
+     * device tells of itself, what it grants and refuses aside; without this hook a policy looks
+     * at nothing but that. */
     uint64_t (*next_value)(const struct fl_policy_state *state, const char *parameter);
     void (*facts)(const struct fl_policy_state *state, fl_facts *ret_facts);
     fl_status (*walk)(const struct fl_policy_state *state, const fl_walk *walk, fl_error *error);

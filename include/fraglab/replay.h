@@ -40,6 +40,7 @@ typedef struct fl_replay_options {
      * and peaks start anew where the trace resets them.  Only without `watch`, and with a policy
      * that keeps statistics; else without effect. */
     bool is_lean;
+    bool is_tracked;     /* fl_replay_next_value will be asked */
     bool check_every_op; /* run the policy's check after each op; slow */
     /* After every op, and now and then (progress).  Either may be NULL.  `watch` may return a
      * status other than FL_OK to end the replay with it. */
@@ -92,6 +93,9 @@ FL_API fl_status fl_replay_step(fl_replay *replay, bool *ret_more, fl_error *err
 
 FL_API void fl_replay_get_summary(const fl_replay *replay, fl_replay_summary *ret_summary);
 FL_API const fl_device_info *fl_replay_get_device_info(const fl_replay *replay);
+/* The next larger value of a parameter with which the policy would have done anything else so far,
+ * or a smaller one (fl_policy_ops.next_value); UINT64_MAX: none.  Needs `is_tracked`. */
+FL_API uint64_t fl_replay_next_value(const fl_replay *replay, const char *parameter);
 /* Segments and blocks as they stand; FL_ERR_UNAVAILABLE where the policy cannot be walked. */
 FL_API fl_status fl_replay_walk(const fl_replay *replay, const fl_walk *walk, fl_error *error);
 

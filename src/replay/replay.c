@@ -120,6 +120,7 @@ static fl_status open_policy(fl_replay *replay, fl_error *error)
         .profile = options->profile,
         .settings = &replay->settings,
         .fraction = options->fraction,
+        .is_tracked = options->is_tracked,
     };
     replay->is_policy_open = true;
     return policy->open(replay->policy_state, &env, error);
@@ -322,6 +323,13 @@ void fl_replay_get_summary(const fl_replay *replay, fl_replay_summary *ret_summa
 const fl_device_info *fl_replay_get_device_info(const fl_replay *replay)
 {
     return fl_device_get_info(replay->device);
+}
+
+uint64_t fl_replay_next_value(const fl_replay *replay, const char *parameter)
+{
+    if (replay->policy->next_value == NULL)
+        return UINT64_MAX;
+    return replay->policy->next_value(replay->policy_state, parameter);
 }
 
 fl_status fl_replay_walk(const fl_replay *replay, const fl_walk *walk, fl_error *error)

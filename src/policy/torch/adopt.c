@@ -223,6 +223,8 @@ static fl_status adopt_run(torch *st, struct adopt_run *run, const fl_block_view
         return FL_ERR_RESOURCE;
     adopt_count(st, view);
     if (view->is_expandable) {
+        if (run->last == FL_NONE)
+            st->lanes.items[run->lane].ranges++;
         fl_status status = adopt_pages(st, view);
         if (status != FL_OK)
             return status;

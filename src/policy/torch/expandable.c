@@ -214,6 +214,11 @@ static torch_step expandable_reserve(torch *st, const struct torch_request *requ
     const struct torch_pool *pool = &st->pools.items[request->pool];
     uint64_t page = pool->is_small ? FL_SMALL_SEGMENT : st->settings.large_segment_bytes;
     uint64_t size = fl_round_up(torch_reserve_bytes(st), page);
+    uint32_t lane = torch_lane_make(st, request->pool, request->stream);
+    if (lane == FL_NONE)
+        return STEP_BROKEN;
+    if (size < request->rounded || st->lanes.items[lane].ranges > 0)
+        torch_track_total(st); /* the range of a larger card might have had room */
     uint64_t age = st->segment_age++;
     uint64_t address;
     fl_answer answer = fl_device_reserve(st->device, size, page, request->stream, &address);
@@ -233,11 +238,9 @@ static torch_step expandable_reserve(torch *st, const struct torch_request *requ
     uint32_t segment = torch_segment_new(st, address, size, page, age);
     if (segment == FL_NONE)
         return STEP_BROKEN;
-    struct torch_block like = {.lane = torch_lane_make(st, request->pool, request->stream),
-                               .stream = (uint16_t)request->stream,
-                               .segment = segment};
-    if (like.lane == FL_NONE)
-        return STEP_BROKEN;
+    struct torch_block like = {
+        .lane = lane, .stream = (uint16_t)request->stream, .segment = segment};
+    st->lanes.items[lane].ranges++;
     uint8_t flags = BLOCK_EXPANDABLE | BLOCK_FREE | (pool->is_small ? BLOCK_SMALL : 0);
     *ret_block = torch_block_new(st, &like, address, size, flags);
     if (*ret_block == FL_NONE || !torch_unmapped_insert(st, *ret_block))
@@ -329,6 +332,7 @@ static torch_step expandable_drop(torch *st, uint32_t index)
     if (fl_device_unreserve(st->device, segment->address, segment->size) != FL_ANSWER_OK)
         return torch_device_broke(st);
     fl_vector_deinit(st->host, &segment->pages);
+    st->lanes.items[block->lane].ranges--;
     torch_tell(st, &change);
     torch_block_drop(st, index);
     return STEP_YES;

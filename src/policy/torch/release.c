@@ -137,6 +137,7 @@ torch_step torch_collect(torch *st)
     uint64_t threshold = release_threshold(st);
     if (st->held <= threshold)
         return STEP_NO;
+    torch_track_total(st);
     struct collection run = {.target = st->held - threshold};
     if (!torch_list_free(st, DEFAULT_LARGE))
         return STEP_BROKEN;
@@ -168,6 +169,7 @@ static torch_step release_from_top(torch *st, const struct torch_bins *bins, uin
         const struct torch_block *block = torch_block_at(st, index);
         if (block->size < st->settings.max_split_bytes)
             break;
+        torch_track_split(st, block->size + 1);
         uint32_t before = torch_bins_previous(st, bins, index);
         if (!release_is_passed_by(st, block)) {
             released += block->size;
@@ -177,7 +179,10 @@ static torch_step release_from_top(torch *st, const struct torch_bins *bins, uin
         }
         index = before;
     }
-    return released >= wanted ? STEP_YES : STEP_NO;
+    if (released < wanted)
+        return STEP_NO;
+    torch_track_split(st, released + 1); /* a larger limit wants more than this */
+    return STEP_YES;
 }
 
 torch_step torch_release_available(torch *st, const struct torch_request *request)
@@ -190,6 +195,8 @@ torch_step torch_release_available(torch *st, const struct torch_request *reques
     uint64_t wanted = request->rounded > most ? request->rounded : most;
     st->cause = FL_CAUSE_RELEASE_AVAILABLE;
     uint32_t index = torch_bins_seek(st, bins, wanted);
+    if (index != FL_NONE)
+        torch_track_split(st, torch_block_at(st, index)->size + 1);
     if (index == FL_NONE)
         return release_from_top(st, bins, torch_bins_last(st, bins), wanted);
     if (!release_is_passed_by(st, torch_block_at(st, index)))

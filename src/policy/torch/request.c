@@ -69,7 +69,10 @@ bool torch_is_rejected(const torch *st, const struct torch_request *request)
         return false;
     uint64_t bound = fl_truncate(st->settings.process_fraction * (double)st->total);
     uint64_t wanted;
-    return !fl_add(st->held, request->segment, &wanted) || wanted > bound;
+    bool is_beyond = !fl_add(st->held, request->segment, &wanted) || wanted > bound;
+    if (is_beyond)
+        torch_track_total(st);
+    return is_beyond;
 }
 
 /* One attempt to get memory from the device (7). */
@@ -78,8 +81,10 @@ static torch_step request_attempt(torch *st, const struct torch_request *request
 {
     if (is_retry)
         st->stats.alloc_retries++;
-    if (!torch_is_within_limit(st, request))
+    if (!torch_is_within_limit(st, request)) {
+        torch_track_total(st);
         return STEP_NO;
+    }
     *ret_rejected = torch_is_rejected(st, request);
     if (*ret_rejected) {
         st->stats.oom_rejections++;

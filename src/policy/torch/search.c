@@ -70,6 +70,26 @@ uint64_t torch_reach(const torch *st, const struct torch_block *block)
     return block->size + (next->flags & BLOCK_MAPPED ? 0 : next->size);
 }
 
+/* Does it, or the unmapped range behind it, end the range of its segment? */
+static bool search_is_open(const torch *st, const struct torch_block *block)
+{
+    if (block->next == FL_NONE)
+        return true;
+    const struct torch_block *next = torch_block_at(st, block->next);
+    return !(next->flags & BLOCK_MAPPED) && next->next == FL_NONE;
+}
+
+/* Could `index` grow no further than `next`?  What reaches to the end of its range reaches further
+ * on a larger card. */
+static bool search_grows_least(const torch *st, uint32_t index, uint32_t next)
+{
+    const struct torch_block *block = torch_block_at(st, index), *other = torch_block_at(st, next);
+    bool is_least = torch_reach(st, other) >= torch_reach(st, block);
+    if (search_is_open(st, is_least ? block : other))
+        torch_track_total(st);
+    return is_least;
+}
+
 /* Step 3 of the search: with expandable segments on, prefer what could grow least; with them off,
  * pass their blocks by. */
 static uint32_t search_step_expandable(const torch *st, const struct torch_bins *bins,
@@ -77,8 +97,7 @@ static uint32_t search_step_expandable(const torch *st, const struct torch_bins 
 {
     while (index != FL_NONE && torch_is_expandable(torch_block_at(st, index))) {
         uint32_t next = torch_bins_next(st, bins, index);
-        if (is_expandable && (next == FL_NONE || torch_reach(st, torch_block_at(st, next)) >=
-                                                     torch_reach(st, torch_block_at(st, index))))
+        if (is_expandable && (next == FL_NONE || search_grows_least(st, index, next)))
             break;
         index = next;
     }
@@ -88,10 +107,14 @@ static uint32_t search_step_expandable(const torch *st, const struct torch_bins 
 bool torch_is_oversize(const torch *st, const struct torch_request *request, uint64_t size)
 {
     uint64_t most = st->settings.max_split_bytes;
-    if (request->rounded < most && size >= most)
+    if (request->rounded < most) {
+        if (size < most)
+            return false;
+        torch_track_split(st, size + 1);
         return true;
-    return request->rounded >= most &&
-           size - request->rounded >= st->settings.non_split_rounding_bytes;
+    }
+    torch_track_split(st, request->rounded + 1);
+    return size - request->rounded >= st->settings.non_split_rounding_bytes;
 }
 
 /* Steps 2 to 4 in one lane. */
@@ -136,7 +159,11 @@ bool torch_should_split(const torch *st, const struct torch_block *block,
         request->expandable && !(request->from_fallback && st->profile->fallback_splits_plainly);
     if (torch_is_small(block) || as_expandable)
         return rest >= FL_MIN_BLOCK;
-    return request->rounded < st->settings.max_split_bytes && rest > FL_SMALL_SIZE;
+    if (rest <= FL_SMALL_SIZE)
+        return false;
+    if (request->rounded >= st->settings.max_split_bytes)
+        torch_track_split(st, request->rounded + 1);
+    return request->rounded < st->settings.max_split_bytes;
 }
 
 bool torch_list_free(torch *st, uint32_t pool_index)

@@ -53,7 +53,8 @@ static fl_status torch_open(torch *st, const fl_policy_env *env, fl_error *error
         torch_set_fraction(st, fraction);
     }
     st->shown = fl_new(st->host, sizeof *st->shown, error);
-    if (st->shown == NULL || torch_pool_new(st, true, FL_NONE) == FL_NONE ||
+    if (st->shown == NULL || (env->is_tracked && !torch_tracking_begin(st)) ||
+        torch_pool_new(st, true, FL_NONE) == FL_NONE ||
         torch_pool_new(st, false, FL_NONE) == FL_NONE)
         return FL_ERR_RESOURCE;
     return FL_OK;
@@ -84,6 +85,7 @@ static void torch_close(torch *st)
         hash_order_deinit(st->host, &st->use_sets.items[i].in_capture);
     }
     fl_delete(st->host, st->shown, sizeof *st->shown);
+    torch_tracking_end(st);
     hash_order_deinit(st->host, &st->queue_order);
     hash_order_deinit(st->host, &st->freeable);
     hash_order_deinit(st->host, &st->use_on_oom);
@@ -232,6 +234,8 @@ static torch_step torch_limit_op(torch *st, const fl_op *op)
 
 static torch_step torch_configure_op(torch *st, const fl_op *op)
 {
+    if (st->tracking != NULL)
+        st->tracking->is_split_replaced = true;
     return fl_settings_parse(st->profile, st->names->texts[op->text], &st->settings, st->error) ==
                    FL_OK
                ? STEP_YES
@@ -307,6 +311,7 @@ const fl_policy_ops fl_policy_torch = {
     .close = torch_close,
     .adopt = torch_adopt,
     .probe = torch_probe,
+    .next_value = torch_next_value,
     .facts = torch_facts,
     .walk = torch_walk,
 };

@@ -12,6 +12,7 @@
  *     expandable.c  expandable segments (11)
  *     pools.c       scopes and private pools (12)
  *     adopt.c       a start state
+ *     tracking.c    which larger value of a setting would change anything
  *     view.c        walk, check, facts
  *
  * Blocks, segments and pools are indices into arrays.  Section numbers are those of
@@ -73,6 +74,7 @@ struct torch_segment {
 
 struct torch_lane { /* free and unmapped blocks of one pool and stream */
     uint32_t pool;
+    uint32_t ranges; /* expandable ones */
     struct torch_bins *bins;
     fl_ordered unmapped; /* (address, segment) */
 };
@@ -121,6 +123,13 @@ struct torch_counts {
     uint64_t start[FL_STAT_COUNT]; /* current when sums were last set to 0 */
 };
 
+/* What next_value tells. */
+struct torch_tracking {
+    uint64_t next_split;    /* least larger split limit at which a comparison turns out otherwise */
+    bool is_split_replaced; /* an op has set another limit than the one given at the start */
+    bool depends_on_total;  /* a comparison may turn out otherwise on a larger card */
+};
+
 struct fl_policy_state {
     /* Where it runs. */
     const fl_host *host;
@@ -131,11 +140,12 @@ struct fl_policy_state {
     const fl_profile *profile;
     fl_tie tie; /* the profile's */
     fl_settings settings;
-    uint64_t limit;        /* FL_UNLIMITED: none (13) */
-    uint64_t total;        /* what the card reports */
-    fl_error *error;       /* of the op under way */
-    const char *forbidden; /* the assertion that this op would fail */
-    fl_cause cause;        /* why memory is being given back */
+    uint64_t limit;                  /* FL_UNLIMITED: none (13) */
+    uint64_t total;                  /* what the card reports */
+    struct torch_tracking *tracking; /* NULL: nobody asks */
+    fl_error *error;                 /* of the op under way */
+    const char *forbidden;           /* the assertion that this op would fail */
+    fl_cause cause;                  /* why memory is being given back */
 
     /* What it holds. */
     FL_VECTOR(torch_blocks, struct torch_block) blocks;
@@ -293,6 +303,21 @@ static inline void torch_tell(const torch *st, const fl_change *change)
 {
     if (st->sink != NULL)
         st->sink->change(st->sink->user, change);
+}
+
+/* A comparison that turns out otherwise from a split limit of `value` on. */
+static inline void torch_track_split(const torch *st, uint64_t value)
+{
+    if (st->tracking != NULL && value < st->tracking->next_split &&
+        !st->tracking->is_split_replaced)
+        st->tracking->next_split = value;
+}
+
+/* One that may turn out otherwise on any larger card. */
+static inline void torch_track_total(const torch *st)
+{
+    if (st->tracking != NULL)
+        st->tracking->depends_on_total = true;
 }
 
 static inline torch_step torch_forbid(torch *st, const char *why)
@@ -468,6 +493,12 @@ bool torch_meet_id(torch *st, uint32_t id);
 /* ---- adopt.c ------------------------------------------------------------------------------- */
 
 fl_status torch_adopt(torch *st, const fl_start *start, fl_error *error);
+
+/* ---- tracking.c ---------------------------------------------------------------------------- */
+
+bool torch_tracking_begin(torch *st);
+void torch_tracking_end(torch *st);
+uint64_t torch_next_value(const torch *st, const char *parameter);
 
 /* ---- view.c -------------------------------------------------------------------------------- */
 
