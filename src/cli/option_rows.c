@@ -43,7 +43,7 @@ static const fl_option input_rows[] = {
     {"trace-device", 0, FL_OPTION_COUNT, SETS(trace_device), "N", text, NULL}
 #define JOBS_ROW                                                                                   \
     {"jobs", 0, FL_OPTION_POSITIVE, SETS(jobs), "N",                                                  \
-     "worker threads where there is work to share (all cores); this command has none", NULL}
+     "worker threads where there is work to share (all cores)", NULL}
 
 static const fl_option allocator_rows[] = {
     {"torch", 0, FL_OPTION_TEXT, SETS(torch), "VERSION",

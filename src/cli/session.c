@@ -4,6 +4,7 @@
 
 #include <fraglab/read.h>
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -209,6 +210,15 @@ fl_status fl_session_read(fl_session *session, fl_trace **ret_trace, fl_error *e
     for (size_t i = 0; i < fl_trace_warning_count(*ret_trace); i++)
         fl_session_warn(session, "%s", fl_trace_warning(*ret_trace, i));
     return FL_OK;
+}
+
+unsigned fl_session_jobs(const fl_session *session)
+{
+    uint64_t jobs = session->options.jobs;
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    if (jobs == FL_NOT_GIVEN)
+        jobs = cores > 0 ? (uint64_t)cores : 1;
+    return jobs < UINT_MAX ? (unsigned)jobs : UINT_MAX;
 }
 
 void fl_command_print_help(const fl_command *command, FILE *out)

@@ -61,6 +61,9 @@ int fl_session_run(const fl_command *command, int argc, char **argv);
  * success the caller owns *ret_trace. */
 fl_status fl_session_read(fl_session *session, fl_trace **ret_trace, fl_error *error);
 
+/* Worker threads: --jobs, else one for each core. */
+unsigned fl_session_jobs(const fl_session *session);
+
 /* The --help of a command. */
 void fl_command_print_help(const fl_command *command, FILE *out);
 

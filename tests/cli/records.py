@@ -86,7 +86,25 @@ INFO = {
         }
     ],
 }
-RECORDS = {"replay": REPLAY, "verify": VERIFY, "info": INFO}
+CAPACITY = {
+    "smallest_card_bytes": Maybe(COUNT),
+    "lowest_fit_bytes": Maybe(COUNT),
+    "step_bytes": COUNT,
+    "card": {"bytes": Maybe(COUNT), "works": Maybe(BOOL)},
+    "curve": [
+        {
+            "first_bytes": COUNT,
+            "end_bytes": Maybe(COUNT),
+            "works": BOOL,
+            "peak_reserved_bytes": Maybe(COUNT),
+            "driver_calls": Maybe(COUNT),
+            **{f"driver_{call}": Maybe(COUNT) for call in ("malloc", "free", "map", "unmap")},
+            "alloc_retries": Maybe(COUNT),
+            "refused_event": Maybe(COUNT),
+        }
+    ],
+}
+RECORDS = {"replay": REPLAY, "verify": VERIFY, "capacity": CAPACITY, "info": INFO}
 # Options that change how a result is told or how fast it comes, but not the record; and where in `config`
 # others stand that have no key of their own name.
 TALK = "format output quiet color help version jobs decisions frames fail-on-oom".split()
@@ -185,7 +203,7 @@ def check_command(program, command, *words):
     assert head["schema"] == f"fraglab.{command}" and head["schema_version"] == 1, head
     assert head["config"]["command"] == command, head
     check_config(program, command, head["config"], words)
-    rows = next(iter(record.values())) if command == "list" else record.get("devices", [record])
+    rows = next(iter(record.values())) if command == "list" else record.get("devices", record.get("curve", [record]))
     if command in RECORDS:
         check(record, RECORDS[command], place)
     if command != "settings":  # whose table has a row for each remark
@@ -194,9 +212,10 @@ def check_command(program, command, *words):
 
 def tests(program):
     """What is checked: a name, a function, its arguments."""
-    traces = sorted(f"traces/{name}" for name in os.listdir("traces") if name != "README.md")
+    traces = sorted(f"traces/{name}" for name in os.listdir("traces") if ".pickle" in name or ".txt" in name)
     calls = [("list", what) for what in LISTS]
     calls += [("settings", "--torch", "2.9", "expandable_segments:True"), ("shrink", "--gpu", "23GiB", "traces/pinned.txt")]
+    calls += [("capacity", "--gpu", "24GiB", "--fraction", "0.9", "traces/pinned.txt"), ("capacity", "traces/gpt_oom.pickle.gz")]
     calls += [("verify", "--gpu", "8GiB", "--fraction", "1", "--trace-device", "0", "traces/gpt_oom.pickle.gz")]
     calls += [(command, trace) for trace in traces for command in ("info", "replay")]
     calls += [("verify", trace) for trace in traces if ".pickle" in trace]
