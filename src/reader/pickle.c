@@ -6,9 +6,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* No instruction's fixed part is longer. */
-#define OPERATION_MOST 16
-
 bool fl_pickle_check(fl_pickle *m, fl_status status)
 {
     if (status == FL_OK)
@@ -61,8 +58,8 @@ static bool pickle_ready(fl_pickle *m)
 {
     fl_input *input = m->input;
     m->at = input->at;
-    if (input->end - input->at < OPERATION_MOST && !input->is_last) {
-        m->status = fl_input_fill(input, OPERATION_MOST, m->error);
+    if (input->end - input->at < FL_OPERATION_MOST && !input->is_last) {
+        m->status = fl_input_fill(input, FL_OPERATION_MOST, m->error);
         if (m->status != FL_OK)
             return false;
         m->at = input->at;
@@ -72,56 +69,9 @@ static bool pickle_ready(fl_pickle *m)
     return input->at < input->end || fl_pickle_cut(m);
 }
 
-/* Half of all instructions fetch texts from the memo, and most of the rest are small numbers: those
- * are run here, as long as no end is near. */
-static void pickle_run_simple(fl_pickle *m)
-{
-    if (m->stack.items == NULL)
-        return; /* before the first value */
-    const uint8_t *at = m->input->at;
-    fl_value *to = m->stack.items + m->stack.count;
-    const fl_value *full = m->stack.items + m->stack.capacity;
-    while (m->input->end - at >= OPERATION_MOST && to < full) {
-        size_t size = 2;
-        fl_value value;
-        switch (*at) {
-        case 'h':
-        case 'j':
-            size = *at == 'h' ? 2 : 5;
-            if (!fl_pickle_memo_simple(m, fl_load_little(at + 1, size - 1), &value))
-                goto other;
-            break;
-        case 'K':
-            value = fl_value_int(at[1]);
-            break;
-        case 0x8A:
-            size = 2 + (size_t)at[1];
-            if (at[1] == 0 || at[1] > 8)
-                goto other;
-            value = fl_value_short_long(fl_load_little(at + 2, 8), at[1]);
-            break;
-        case 'M':
-            size = 3;
-            value = fl_value_int((int64_t)fl_load_little(at + 1, 2));
-            break;
-        case 'J':
-            size = 5;
-            value = fl_value_int((int32_t)(uint32_t)fl_load_little(at + 1, 4));
-            break;
-        default:
-            goto other;
-        }
-        *to++ = value;
-        at += size;
-    }
-other:
-    m->input->at = at;
-    m->stack.count = (size_t)(to - m->stack.items);
-}
-
 static bool pickle_step(fl_pickle *m)
 {
-    pickle_run_simple(m);
+    fl_pickle_run_values(m);
     if (!pickle_ready(m))
         return false;
     fl_input *input = m->input;
@@ -158,6 +108,7 @@ fl_status fl_pickle_run(fl_input *input, const fl_schema *schema, void *user,
     m->schema = schema;
     m->user = user;
     m->error = error;
+    fl_shape_prepare(m);
     bool goes_on = true;
     while (goes_on && !m->is_stopped)
         goes_on = step(m);

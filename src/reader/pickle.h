@@ -21,11 +21,11 @@ typedef enum fl_tag {
     FL_TAG_UINT, /* bits: a number from 2^63 to 2^64 - 1 */
     FL_TAG_WIDE, /* a number that needs more than 64 bits */
     FL_TAG_REAL,
-    FL_TAG_TEXT,  /* number: of the text; word: its code in the schema, or 0 */
-    FL_TAG_PAIR,  /* number: of a tuple or list of two numbers from 0 on */
-    FL_TAG_ITEM,  /* number: of a closed shared record or list of shape `word` */
-    FL_TAG_DONE,  /* another closed record or list of shape `word`, or several */
-    FL_TAG_OPEN,  /* one that is being filled; number: its place on the path */
+    FL_TAG_TEXT, /* number: of the text; word: its code in the schema, or 0 */
+    FL_TAG_PAIR, /* number: of a tuple or list of two numbers from 0 on; all up to here are plain */
+    FL_TAG_ITEM, /* number: of a closed shared record or list of shape `word` */
+    FL_TAG_DONE, /* another closed record or list of shape `word`, or several */
+    FL_TAG_OPEN, /* one that is being filled; number: its place on the path */
     FL_TAG_AGAIN, /* a second look at one that is not shared */
     FL_TAG_OTHER, /* something that is passed over; word: what is known of a list, or 0 */
     FL_TAG_COUNT

@@ -1,7 +1,7 @@
 /* The machine's insides, shared by the files that make it up: pickle.c is the loop, pickle_op.c
- * holds the instructions, pickle_text.c those of protocol 0, pickle_shape.c keeps what is open,
- * pickle_store.c what is remembered.  json.c has a loop
- * of its own for the same machine. */
+ * holds the instructions, pickle_text.c those of protocol 0, pickle_run.c those met most often,
+ * pickle_shape.c keeps what is open, pickle_store.c what is remembered.  json.c has a loop of its
+ * own for the same machine. */
 #ifndef FL_READER_PICKLE_MACHINE_H
 #define FL_READER_PICKLE_MACHINE_H
 
@@ -32,6 +32,14 @@ typedef struct open_entry {
     size_t slot; /* its place on the stack */
     size_t memo; /* and in the memo, or MEMO_NOWHERE */
 } open_entry;
+
+/* How the records of a shape are written: their keys, one after the other, as they stand in the
+ * bytes.  What is not a member of the schema has no row. */
+typedef struct layout_row {
+    uint64_t bytes, mask; /* the instruction that fetches the key */
+    uint64_t has;         /* bits of this key and of those before */
+    uint8_t size, word, wanted;
+} layout_row;
 
 typedef struct text_row {
     const char *bytes;
@@ -79,9 +87,16 @@ struct fl_pickle {
     open_entry path[FL_SHAPE_LIMIT];
     size_t depth;
     fl_record records[FL_SHAPE_LIMIT];
-    struct item_vector items; /* of the shared list that is open */
+    uint8_t children[FL_SHAPE_LIMIT][FL_KEY_LIMIT]; /* what a key's value is, by shape and word */
+    struct item_vector items;                       /* of the shared list that is open */
+    struct {
+        layout_row rows[FL_KEY_LIMIT];
+        size_t count;
+        uint8_t shape;
+    } layout; /* of the record met last; it ends where a memo entry changes */
 
     struct text_vector texts;
+    uint32_t last_text;    /* the one met last */
     struct fl_arena arena; /* the texts' bytes */
     struct pair_vector pairs;
     struct byte_vector scratch;
@@ -114,6 +129,13 @@ typedef struct op_row {
 
 extern const op_row fl_pickle_ops[256];
 
+/* No instruction's fixed part is longer. */
+#define FL_OPERATION_MOST 16
+
+/* pickle_run.c: plain values, as long as there are any; and behind a mark, records of a list. */
+void fl_pickle_run_values(fl_pickle *m);
+bool fl_pickle_run_records(fl_pickle *m);
+
 /* pickle_store.c */
 bool fl_pickle_keep_text(fl_pickle *m, const char *bytes, size_t length, fl_value *ret_value);
 bool fl_pickle_keep_pair(fl_pickle *m, uint64_t first, uint64_t second, fl_value *ret_value);
@@ -124,7 +146,12 @@ bool fl_pickle_memo_get(fl_pickle *m, uint64_t index);
 void fl_pickle_drop_store(fl_pickle *m);
 
 /* pickle_shape.c */
+void fl_shape_prepare(fl_pickle *m);
 bool fl_shape_open(fl_pickle *m, bool is_list);
+/* Is the record on top of the stack one of a list, and not shared?  Then it may be closed, and the
+ * next one take its place. */
+bool fl_shape_has_sibling(const fl_pickle *m);
+bool fl_shape_next_sibling(fl_pickle *m);
 bool fl_shape_close_to(fl_pickle *m, size_t depth); /* closes what is open beyond this depth */
 bool fl_shape_append(fl_pickle *m, size_t container, size_t first);
 bool fl_shape_set(fl_pickle *m, size_t container, size_t first, bool is_whole);
@@ -152,16 +179,35 @@ fl_status fl_pickle_run(fl_input *input, const fl_schema *schema, void *user,
 /* The end: what is on the stack must be the whole. */
 bool fl_pickle_stop(fl_pickle *m);
 
-/* The value of a memo entry that needs nothing closed first; false for any other. */
-static inline bool fl_pickle_memo_simple(const fl_pickle *m, uint64_t index, fl_value *ret_value)
+/* A container that is open or done is not found again under its memo entry, unless its closing
+ * puts a number there; a number is kept if it fits. */
+static inline memo_entry fl_memo_of(const fl_value *value)
 {
-    if (index >= m->memo.count)
-        return false;
-    memo_entry entry = m->memo.items[index];
-    *ret_value =
-        (fl_value){.tag = (uint8_t)(entry.tag - 1), .number = entry.number, .word = entry.word};
-    return entry.tag == FL_TAG_TEXT + 1 || entry.tag == FL_TAG_ITEM + 1 ||
-           entry.tag == FL_TAG_PAIR + 1;
+    static const uint8_t kept[FL_TAG_COUNT] = {
+        [FL_TAG_NONE] = FL_TAG_NONE,   [FL_TAG_BOOL] = FL_TAG_BOOL,  [FL_TAG_INT] = FL_TAG_INT,
+        [FL_TAG_UINT] = FL_TAG_OTHER,  [FL_TAG_WIDE] = FL_TAG_OTHER, [FL_TAG_REAL] = FL_TAG_OTHER,
+        [FL_TAG_TEXT] = FL_TAG_TEXT,   [FL_TAG_PAIR] = FL_TAG_PAIR,  [FL_TAG_ITEM] = FL_TAG_ITEM,
+        [FL_TAG_DONE] = FL_TAG_AGAIN,  [FL_TAG_OPEN] = FL_TAG_AGAIN, [FL_TAG_AGAIN] = FL_TAG_AGAIN,
+        [FL_TAG_OTHER] = FL_TAG_OTHER,
+    };
+    uint8_t tag = kept[value->tag];
+    uint32_t number = value->number;
+    if (tag == FL_TAG_INT || tag == FL_TAG_BOOL) {
+        number = (uint32_t)value->bits;
+        if (number != value->bits)
+            tag = FL_TAG_OTHER;
+    }
+    return (memo_entry){number, (uint8_t)(tag + 1), value->word};
+}
+
+/* Puts a value of the stack into a memo entry that exists. */
+static inline void fl_pickle_memo_set(fl_pickle *m, uint64_t index, fl_value *value)
+{
+    if (value->tag == FL_TAG_OTHER && value->word == FL_LIST_EMPTY && index < FL_NONE)
+        value->number = (uint32_t)index;
+    m->memo.items[index] = fl_memo_of(value);
+    if (value->tag == FL_TAG_OPEN)
+        m->path[value->number].memo = (size_t)index;
 }
 
 /* The main loop leaves room for one value before each instruction. */

@@ -180,7 +180,7 @@ static bool op_mark(fl_pickle *m)
     if (!fl_vector_reserve(m->host, &m->marks, 1, m->error))
         return fl_pickle_check(m, FL_ERR_RESOURCE);
     m->marks.items[m->marks.count++] = m->stack.count;
-    return true;
+    return fl_pickle_run_records(m);
 }
 
 /* Takes the innermost mark; the values above it start at *ret_first. */

@@ -37,29 +37,39 @@ static const fl_shape *shape_of(const fl_pickle *m, uint8_t shape)
     return &m->schema->shapes[shape];
 }
 
-static uint8_t child_shape(const fl_shape *shape, uint8_t word)
+/* Children by word, so that no key of a record has to be looked for in a list. */
+void fl_shape_prepare(fl_pickle *m)
 {
-    for (const fl_shape_child *child = shape->children; child != NULL && child->word != 0; child++)
-        if (child->word == word)
-            return child->shape;
-    return FL_SHAPE_NONE;
+    for (size_t shape = 1; shape < m->schema->shape_count; shape++)
+        for (const fl_shape_child *child = m->schema->shapes[shape].children;
+             child != NULL && child->word != 0; child++)
+            m->children[shape][child->word] = child->shape;
+}
+
+static uint8_t child_shape(const fl_pickle *m, uint8_t shape, uint8_t word)
+{
+    return word < FL_KEY_LIMIT ? m->children[shape][word] : FL_SHAPE_NONE;
 }
 
 /* Closing. */
 
+/* Hands the innermost one over; *ret_number is what the receiver set. */
+static bool shape_hand_over(fl_pickle *m, uint8_t shape, uint32_t *ret_number)
+{
+    const fl_shape *of = shape_of(m, shape);
+    fl_closing closing = {m, &m->records[shape], m->items.items, m->items.count, FL_NONE};
+    fl_status status = of->close != NULL ? of->close(m->user, &closing, m->error) : FL_OK;
+    *ret_number = closing.number;
+    return fl_pickle_check(m, status);
+}
+
 static bool shape_close_top(fl_pickle *m)
 {
     const open_entry *entry = &m->path[m->depth - 1];
-    const fl_shape *shape = shape_of(m, entry->shape);
-    fl_value value = {.tag = FL_TAG_DONE, .number = FL_NONE, .word = entry->shape};
-    if (shape->close != NULL) {
-        fl_closing closing = {m, &m->records[entry->shape], m->items.items, m->items.count,
-                              FL_NONE};
-        if (!fl_pickle_check(m, shape->close(m->user, &closing, m->error)))
-            return false;
-        value.number = closing.number;
-    }
-    if (shape->is_shared) {
+    fl_value value = {.tag = FL_TAG_DONE, .word = entry->shape};
+    if (!shape_hand_over(m, entry->shape, &value.number))
+        return false;
+    if (shape_of(m, entry->shape)->is_shared) {
         value.tag = FL_TAG_ITEM;
         if (entry->memo != MEMO_NOWHERE && m->memo.items[entry->memo].tag == FL_TAG_AGAIN + 1)
             m->memo.items[entry->memo] = (memo_entry){value.number, FL_TAG_ITEM + 1, entry->shape};
@@ -116,7 +126,7 @@ static parent parent_record(const fl_pickle *m, size_t depth)
     const fl_value *key = &m->stack.items[m->stack.count - 1];
     if (key->tag != FL_TAG_TEXT)
         return (parent){NO_PARENT, FL_SHAPE_NONE};
-    return (parent){depth, child_shape(shape_of(m, m->path[depth - 1].shape), key->word)};
+    return (parent){depth, child_shape(m, m->path[depth - 1].shape, key->word)};
 }
 
 static uint8_t root_shape(const fl_pickle *m, bool is_list)
@@ -154,15 +164,40 @@ static parent parent_find(const fl_pickle *m, bool is_list)
 }
 
 /* A record directly on top of another can only be the next in a list. */
-static bool shape_next_sibling(fl_pickle *m)
+static bool shape_is_followed(const fl_pickle *m)
 {
-    open_entry entry = m->path[m->depth - 1];
+    if (m->depth < 2)
+        return false;
+    const open_entry *top = &m->path[m->depth - 1];
+    return top->slot + 1 == m->stack.count && top->slot >= fl_pickle_base(m) &&
+           !shape_of(m, top->shape)->is_list && shape_of(m, top[-1].shape)->is_list;
+}
+
+bool fl_shape_has_sibling(const fl_pickle *m)
+{
+    return shape_is_followed(m) && !shape_of(m, m->path[m->depth - 1].shape)->is_shared;
+}
+
+bool fl_shape_next_sibling(fl_pickle *m)
+{
+    open_entry *top = &m->path[m->depth - 1];
+    const fl_shape *of = shape_of(m, top->shape);
+    uint32_t number;
+    if (!shape_hand_over(m, top->shape, &number))
+        return false;
+    top->memo = MEMO_NOWHERE;
+    m->records[top->shape].has = 0;
+    m->records[top->shape].is_whole = false;
+    return of->open == NULL || fl_pickle_check(m, of->open(m->user, m->error));
+}
+
+static bool shape_next_shared(fl_pickle *m)
+{
+    uint8_t shape = m->path[m->depth - 1].shape;
     if (!shape_close_top(m))
         return false;
-    if (!shape_of(m, entry.shape)->is_shared)
-        return shape_begin(m, entry.shape, entry.slot);
     m->stack.count++;
-    return shape_begin(m, entry.shape, m->stack.count - 1);
+    return shape_begin(m, shape, m->stack.count - 1);
 }
 
 static bool shape_open_at(fl_pickle *m, parent of, bool is_list)
@@ -187,13 +222,9 @@ static bool shape_open_at(fl_pickle *m, parent of, bool is_list)
 
 bool fl_shape_open(fl_pickle *m, bool is_list)
 {
-    if (m->depth > 1 && !is_list) {
-        const open_entry *top = &m->path[m->depth - 1];
-        if (top->slot + 1 == m->stack.count && top->slot >= fl_pickle_base(m) &&
-            !shape_of(m, top->shape)->is_list && shape_of(m, m->path[m->depth - 2].shape)->is_list)
-            return shape_next_sibling(m);
-    }
-    return shape_open_at(m, parent_find(m, is_list), is_list);
+    if (is_list || !shape_is_followed(m))
+        return shape_open_at(m, parent_find(m, is_list), is_list);
+    return fl_shape_has_sibling(m) ? fl_shape_next_sibling(m) : shape_next_shared(m);
 }
 
 /* Filling. */
@@ -312,10 +343,8 @@ static bool record_put(fl_pickle *m, uint8_t shape, const fl_value *key, const f
     if (key->tag != FL_TAG_TEXT)
         return fl_pickle_fail(m, FL_ERR_INPUT, "%s has %s for a key, expected a text",
                               shape_of(m, shape)->what, fl_value_text(key));
-    uint8_t wanted = FL_SHAPE_NONE;
     bool is_known = key->word > 0 && key->word < FL_KEY_LIMIT;
-    if (is_known && shape_of(m, shape)->children != NULL)
-        wanted = child_shape(shape_of(m, shape), key->word);
+    uint8_t wanted = child_shape(m, shape, key->word);
     bool has_shape = value->tag == FL_TAG_ITEM || value->tag == FL_TAG_DONE;
     bool fits = has_shape ? value->word == wanted || (value->tag == FL_TAG_ITEM && wanted == 0)
                           : wanted == FL_SHAPE_NONE || value->tag == FL_TAG_NONE;

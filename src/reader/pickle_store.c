@@ -49,6 +49,7 @@ bool fl_pickle_keep_text(fl_pickle *m, const char *bytes, size_t length, fl_valu
         if (!text_add(m, text, found))
             return false;
     }
+    m->last_text = number;
     *ret_value =
         (fl_value){.tag = FL_TAG_TEXT, .number = number, .word = m->texts.items[number].word};
     return true;
@@ -103,24 +104,6 @@ void fl_pickle_pair(const fl_pickle *m, const fl_value *pair, uint64_t *ret_firs
 
 /* The memo. */
 
-/* A container that is open or done is not found again under its memo entry, unless its closing
- * puts a number there; a number is kept if it fits. */
-static memo_entry memo_of(const fl_value *value)
-{
-    uint8_t tag = value->tag;
-    uint32_t number = value->number;
-    if (tag == FL_TAG_OPEN || tag == FL_TAG_DONE)
-        tag = FL_TAG_AGAIN;
-    if (tag == FL_TAG_INT || tag == FL_TAG_BOOL) {
-        number = (uint32_t)value->bits;
-        if (number != value->bits)
-            tag = FL_TAG_OTHER;
-    }
-    if (tag == FL_TAG_UINT || tag == FL_TAG_WIDE || tag == FL_TAG_REAL)
-        tag = FL_TAG_OTHER;
-    return (memo_entry){number, (uint8_t)(tag + 1), value->word};
-}
-
 bool fl_pickle_memo_put(fl_pickle *m, uint64_t index)
 {
     if (m->stack.count == fl_pickle_base(m))
@@ -129,25 +112,22 @@ bool fl_pickle_memo_put(fl_pickle *m, uint64_t index)
     if (index >= m->memo.count && index > fl_input_offset(m->input))
         return fl_pickle_fail(m, FL_ERR_INPUT, "memo index %llu is out of proportion",
                               (unsigned long long)index);
-    if (index >= m->memo.count) {
+    if (index < m->memo.count) {
+        m->layout.count = 0; /* it may have been a key's */
+    } else {
         if (!fl_vector_reserve(m->host, &m->memo, (size_t)index + 1 - m->memo.count, m->error))
             return fl_pickle_check(m, FL_ERR_RESOURCE);
         while (m->memo.count <= index)
             m->memo.items[m->memo.count++] = (memo_entry){.tag = MEMO_UNSET};
     }
-    fl_value *value = &m->stack.items[m->stack.count - 1];
-    if (value->tag == FL_TAG_OTHER && value->word == FL_LIST_EMPTY && index < FL_NONE)
-        value->number = (uint32_t)index;
-    m->memo.items[index] = memo_of(value);
-    if (value->tag == FL_TAG_OPEN)
-        m->path[value->number].memo = (size_t)index;
+    fl_pickle_memo_set(m, index, &m->stack.items[m->stack.count - 1]);
     return true;
 }
 
 void fl_pickle_memo_pair(fl_pickle *m, uint32_t index, const fl_value *pair)
 {
     if (index < m->memo.count && m->memo.items[index].tag == FL_TAG_OTHER + 1)
-        m->memo.items[index] = memo_of(pair);
+        m->memo.items[index] = fl_memo_of(pair);
 }
 
 bool fl_pickle_memo_get(fl_pickle *m, uint64_t index)
