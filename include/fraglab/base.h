@@ -55,6 +55,9 @@ FL_API fl_status fl_fail(fl_error *error, fl_status status, const char *format, 
 /* Adds the hint line to a failure that has none yet; returns the failure's status. */
 FL_API fl_status fl_hint(fl_error *error, const char *format, ...) FL_PRINTF(2, 3);
 
+/* Fills `error` with a failure that was kept apart, text and hint; returns its status. */
+FL_API fl_status fl_pass_on(const fl_error *failure, fl_error *error);
+
 /* Puts `context: ` in front of a failure's text (a file name, an event); returns its status. */
 FL_API fl_status fl_prefix(fl_error *error, const char *format, ...) FL_PRINTF(2, 3);
 

@@ -147,6 +147,12 @@ FL_API const fl_segment_view *fl_trace_final_segments(const fl_trace *trace, siz
 FL_API const fl_block_view *fl_trace_final_blocks(const fl_trace *trace, size_t device,
                                                   size_t *ret_count);
 
+/* Segments and blocks that the file shows at its end, those that cannot be included; how many
+ * cannot be, and what is wrong with the first of them, NULL: nothing.  Where segments and their
+ * blocks do not fit each other there is no final state; where only the sums are wrong there is. */
+FL_API const char *fl_trace_impossible(const fl_trace *trace, size_t device, uint64_t *ret_shown,
+                                       uint64_t *ret_impossible);
+
 /* Stack of the last allocation in each of the final blocks, or FL_NONE. */
 FL_API uint32_t fl_trace_final_stack(const fl_trace *trace, size_t device, size_t block);
 
@@ -154,6 +160,14 @@ FL_API uint32_t fl_trace_final_stack(const fl_trace *trace, size_t device, size_
  * complete.  A file cut off has no final state: complete if it starts with the device's memory and
  * frees nothing that it did not allocate. */
 FL_API bool fl_trace_is_complete(const fl_trace *trace, size_t device);
+
+/* Was this kind of event left out while recording?  Only where the rest shows it. */
+FL_API bool fl_trace_leaves_out(const fl_trace *trace, size_t device, uint8_t kind);
+
+/* In which order the events are: as in the file; put in order by their times, without so many that
+ * lay before a gap (*ret_left_out, else 0); or in a wrong one that could not be restored. */
+typedef enum fl_order { FL_ORDER_AS_RECORDED, FL_ORDER_RESTORED, FL_ORDER_WRONG } fl_order;
+FL_API fl_order fl_trace_order(const fl_trace *trace, size_t device, uint64_t *ret_left_out);
 
 /* What the reader noticed: one line each, in order. */
 FL_API size_t fl_trace_warning_count(const fl_trace *trace);

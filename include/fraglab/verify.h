@@ -22,6 +22,25 @@ typedef struct fl_tally {
     uint64_t checked, equal, excused, different; /* checked = equal + excused + different */
 } fl_tally;
 
+/* Why a decision that came out another way is excused: what the file lacks, without which it cannot
+ * be determined. */
+typedef enum fl_excuse {
+    FL_EXCUSE_NONE,
+    FL_EXCUSE_CUT_OFF,       /* the file ends before the op that it belongs to */
+    FL_EXCUSE_UNKNOWN_START, /* what was there before the window does not follow from the rest */
+    FL_EXCUSE_NOT_RECORDED,  /* it follows from events of a kind that was not recorded */
+    FL_EXCUSE_OUT_OF_ORDER,  /* the events are, and their order could not be restored */
+    FL_EXCUSE_NO_SETTINGS,   /* the settings are not in the file */
+    FL_EXCUSE_OLD_ORDER,     /* it hangs on which of two equals came first, before the window */
+    FL_EXCUSE_OPEN_TAIL,     /* it hangs on the size of a block that nothing shows */
+    FL_EXCUSE_COUNT
+} fl_excuse;
+
+/* "cut_off", "unknown_start", ... */
+FL_API const char *fl_excuse_name(fl_excuse excuse);
+/* "the file ends before ..." */
+FL_API const char *fl_excuse_sentence(fl_excuse excuse);
+
 /* The first place where replay and record differ, in words. */
 typedef struct fl_difference {
     uint64_t event; /* the event at which it shows */
@@ -30,6 +49,8 @@ typedef struct fl_difference {
 
 typedef struct fl_verdict {
     fl_tally decisions[FL_DECISION_COUNT];
+    uint64_t excused[FL_EXCUSE_COUNT]; /* by reason; together those of `decisions` */
+    bool has_history; /* else only the final state is there, and its parts fit each other or not */
     bool is_complete; /* the window starts from an empty allocator */
     bool has_difference;
     fl_difference first_difference;

@@ -63,6 +63,14 @@ fl_status fl_hint(fl_error *error, const char *format, ...)
     return error->status;
 }
 
+fl_status fl_pass_on(const fl_error *failure, fl_error *error)
+{
+    fl_fail(error, failure->status, "%s", failure->text);
+    if (failure->hint[0] != '\0')
+        fl_hint(error, "%s", failure->hint);
+    return failure->status;
+}
+
 fl_status fl_prefix(fl_error *error, const char *format, ...)
 {
     if (error == NULL || error->status == FL_OK)

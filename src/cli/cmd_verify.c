@@ -74,16 +74,18 @@ static fl_status find_candidates(fl_session *session, const fl_trace *trace,
     return ret_candidates->count > 0 ? FL_OK : fl_setup_fail_marks(trace, error);
 }
 
-/* One failure of several becomes the one that is told. */
-static fl_status pass_on(const fl_error *failure, fl_error *error)
+/* Nothing different is more than something different, and then less excused. */
+static bool explains_more(const fl_verdict *one, const fl_verdict *other)
 {
-    fl_fail(error, failure->status, "%s", failure->text);
-    return failure->hint[0] != '\0' ? fl_hint(error, "%s", failure->hint) : failure->status;
+    uint64_t different = sum_different(one);
+    if ((different == 0) != (sum_different(other) == 0))
+        return different == 0;
+    return different == 0 && sum_excused(one) < sum_excused(other);
 }
 
 /* Keeps the best verdict over the candidates, newest first, and every release that explains the
- * device.  A release that refuses the recorded settings explains nothing; where all do, that is the
- * failure. */
+ * device as well.  A release that refuses the recorded settings explains nothing; where all do,
+ * that is the failure. */
 static fl_status verify_device(fl_session *session, fl_trace *trace,
                                const struct candidates *candidates, struct device_verdict *verdict,
                                fl_error *error)
@@ -101,17 +103,17 @@ static fl_status verify_device(fl_session *session, fl_trace *trace,
         if (status == FL_ERR_INPUT)
             continue;
         if (status != FL_OK)
-            return pass_on(&failure, error);
-        bool is_equal = sum_different(&one) == 0;
-        if (verdict->profile == NULL || (is_equal && explaining_count == 0)) {
+            return fl_pass_on(&failure, error);
+        if (verdict->profile == NULL || explains_more(&one, &verdict->verdict)) {
             verdict->profile = candidates->items[i];
             verdict->verdict = one;
+            explaining_count = 0;
         }
-        if (is_equal)
+        if (sum_different(&one) == 0 && sum_excused(&one) == sum_excused(&verdict->verdict))
             explaining[explaining_count++] = candidates->items[i];
     }
     if (verdict->profile == NULL)
-        return pass_on(&why, error);
+        return fl_pass_on(&why, error);
     verdict->verdict.profile_count = 0;
     while (explaining_count > 0)
         verdict->verdict.profiles[verdict->verdict.profile_count++] =
@@ -156,6 +158,9 @@ static void sum_up(struct verdicts *verdicts)
         const fl_verdict *one = &verdicts->items[i].verdict;
         for (size_t k = 0; k < FL_DECISION_COUNT; k++)
             add_tally(&all->decisions[k], &one->decisions[k]);
+        for (size_t k = 0; k < FL_EXCUSE_COUNT; k++)
+            all->excused[k] += one->excused[k];
+        all->has_history = all->has_history || one->has_history;
         all->is_complete = all->is_complete && one->is_complete;
         narrow_profiles(all, one);
         if (!all->has_difference && one->has_difference) {
@@ -213,11 +218,11 @@ static void emit_verdict(fl_emit *emit, const fl_verdict *verdict, size_t device
     emit_profiles(emit, verdict);
     fl_emit_pair(emit, "complete", NULL, fl_emit_bool(verdict->is_complete));
     fl_emit_for(emit, FL_EMIT_FOR_PROGRAMS);
-    /* Nothing but the end of a cut file leaves a decision undetermined. */
     fl_emit_object_begin(emit, "excused_by_reason", NULL);
-    uint64_t excused = sum_excused(verdict);
-    if (excused > 0)
-        fl_emit_pair(emit, "cut_off", NULL, fl_emit_count(excused));
+    for (size_t i = 0; i < FL_EXCUSE_COUNT; i++) {
+        if (verdict->excused[i] > 0)
+            fl_emit_pair(emit, fl_excuse_name(i), NULL, fl_emit_count(verdict->excused[i]));
+    }
     fl_emit_object_end(emit);
     emit_difference(emit, verdict, device);
     fl_emit_for(emit, audience);
@@ -278,20 +283,28 @@ static void describe_checked(const fl_verdict *verdict, char *buffer, size_t siz
 
 static void text_device(fl_emit *emit, const struct device_verdict *one, bool has_others)
 {
-    char checked[160], different[27], excused[40] = "", where[32] = "";
+    char checked[160], different[27], excused[48] = "", where[32] = "";
     uint64_t different_count = sum_different(&one->verdict);
     describe_checked(&one->verdict, checked, sizeof checked);
     fl_format_count(different_count, different, sizeof different);
     if (has_others)
         snprintf(where, sizeof where, "device %zu: ", one->device);
-    if (sum_excused(&one->verdict) > 0)
-        snprintf(excused, sizeof excused, ", %" PRIu64 " of them excused",
-                 sum_excused(&one->verdict));
-    if (different_count == 0)
-        fl_emit_line(emit, FL_EMIT_GOOD, "%severy decision equal: %s%s", where, checked, excused);
-    else
+    if (sum_excused(&one->verdict) > 0) {
+        char count[27];
+        fl_format_count(sum_excused(&one->verdict), count, sizeof count);
+        snprintf(excused, sizeof excused, ", %s of them excused", count);
+    }
+    if (different_count > 0)
         fl_emit_line(emit, FL_EMIT_BAD, "%s%s %s different of %s%s", where, different,
                      different_count == 1 ? "decision is" : "decisions are", checked, excused);
+    else if (!one->verdict.has_history)
+        fl_emit_line(emit, FL_EMIT_GOOD, "%sno history; the final state fits itself: %s", where,
+                     checked);
+    else
+        fl_emit_line(emit, FL_EMIT_GOOD, "%s%s: %s%s", where,
+                     sum_excused(&one->verdict) > 0 ? "no decision different"
+                                                    : "every decision equal",
+                     checked, excused);
     if (!one->verdict.has_difference)
         return;
     const fl_difference *difference = &one->verdict.first_difference;
@@ -304,6 +317,8 @@ static void text_device(fl_emit *emit, const struct device_verdict *one, bool ha
 static void text_history(fl_emit *emit, const struct verdicts *verdicts)
 {
     uint64_t trims = 0, completions = 0, scopes = 0, given_back = 0;
+    if (!verdicts->all.has_history)
+        return;
     for (size_t i = 0; i < verdicts->count; i++) {
         const fl_verdict *one = &verdicts->items[i].verdict;
         trims += one->inferred_trims;
@@ -325,7 +340,7 @@ static void text_history(fl_emit *emit, const struct verdicts *verdicts)
 static void text_window(fl_emit *emit, const struct verdicts *verdicts)
 {
     uint64_t blocks = 0, hidden = 0, open = 0;
-    if (verdicts->all.is_complete)
+    if (verdicts->all.is_complete || !verdicts->all.has_history)
         return;
     for (size_t i = 0; i < verdicts->count; i++) {
         blocks += verdicts->items[i].verdict.start_blocks;
@@ -339,6 +354,19 @@ static void text_window(fl_emit *emit, const struct verdicts *verdicts)
                  hidden, open);
     snprintf(text, sizeof text, "cut: %" PRIu64 " blocks from before%s", blocks, tails);
     fl_emit_pair(emit, "window", "window", fl_emit_text(text));
+}
+
+/* Why decisions are excused, a line for each reason. */
+static void text_excused(fl_emit *emit, const fl_verdict *all)
+{
+    for (size_t i = 0; i < FL_EXCUSE_COUNT; i++) {
+        char count[27], text[200];
+        if (all->excused[i] == 0)
+            continue;
+        fl_format_count(all->excused[i], count, sizeof count);
+        snprintf(text, sizeof text, "%s: %s", count, fl_excuse_sentence(i));
+        fl_emit_pair(emit, fl_excuse_name(i), "excused", fl_emit_text(text));
+    }
 }
 
 static void emit_text(fl_session *session, const fl_trace *trace, const struct verdicts *verdicts)
@@ -356,6 +384,7 @@ static void emit_text(fl_session *session, const fl_trace *trace, const struct v
     fl_emit_pair(emit, "settings", "settings", fl_emit_text(fl_conf_words(fl_trace_conf(trace))));
     text_history(emit, verdicts);
     text_window(emit, verdicts);
+    text_excused(emit, &verdicts->all);
 }
 
 static void emit_all(fl_session *session, const fl_setup *setup, const fl_trace *trace,
@@ -397,14 +426,6 @@ static fl_status verify_devices(fl_session *session, const fl_setup *setup, fl_t
     if (status != FL_OK)
         return status;
     sum_up(verdicts);
-    if (sum_different(&verdicts->all) > 0 && fl_trace_lacks_conf(trace)) {
-        fl_fail(error, FL_ERR_UNAVAILABLE,
-                "%s: the settings are not in the file, and %s does not explain the events: nothing "
-                "can be compared",
-                fl_trace_path(trace),
-                fl_trace_conf(trace) != NULL ? fl_trace_conf(trace) : "the default");
-        return fl_hint(error, "fraglab replay --conf TEXT");
-    }
     if (sum_different(&verdicts->all) > 0 && lacks_limit(session, trace)) {
         fl_fail(error, FL_ERR_UNAVAILABLE,
                 "%s: garbage collection follows the memory fraction, which is not in the file: "
@@ -416,7 +437,27 @@ static fl_status verify_devices(fl_session *session, const fl_setup *setup, fl_t
     return sum_different(&verdicts->all) == 0 ? FL_OK : FL_ERR_NO;
 }
 
-/* The devices to verify: all with events, or the one asked for. */
+/* Does the file tell anything of a device? */
+static bool has_anything(const fl_trace *trace, size_t device)
+{
+    uint64_t shown, impossible;
+    fl_trace_impossible(trace, device, &shown, &impossible);
+    return fl_trace_event_count(trace, device) > 0 || shown > 0;
+}
+
+static void warn_no_history(fl_session *session, const fl_trace *trace)
+{
+    for (size_t i = 0; i < fl_trace_device_count(trace); i++)
+        if (fl_trace_event_count(trace, i) > 0)
+            return;
+    fl_session_warn(session,
+                    "no history was recorded, so there are no decisions to compare: only whether "
+                    "the parts of the final state fit each other; "
+                    "torch.cuda.memory._record_memory_history() before the first allocation "
+                    "records one");
+}
+
+/* The devices to verify: all that the file tells of, or the one asked for. */
 static fl_status pick_devices(fl_session *session, const fl_trace *trace, struct verdicts *verdicts,
                               fl_error *error)
 {
@@ -431,12 +472,12 @@ static fl_status pick_devices(fl_session *session, const fl_trace *trace, struct
         return FL_ERR_RESOURCE;
     verdicts->room = count;
     for (size_t i = 0; i < count; i++) {
-        if (asked == FL_NONE ? fl_trace_event_count(trace, i) > 0 : i == asked)
+        if (asked == FL_NONE ? has_anything(trace, i) : i == asked)
             verdicts->items[verdicts->count++].device = i;
     }
     if (verdicts->count == 0)
-        return fl_fail(error, FL_ERR_UNAVAILABLE,
-                       "%s: no device has events, nothing can be compared", fl_trace_path(trace));
+        verdicts->items[verdicts->count++].device = 0; /* an empty allocator */
+    warn_no_history(session, trace);
     return FL_OK;
 }
 

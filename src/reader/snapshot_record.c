@@ -6,6 +6,8 @@
  * kept: annotations and host memory.  Left out: compile contexts and user metadata. */
 #include "reader/snapshot.h"
 
+#include <stdio.h>
+
 /* Fields. */
 
 static const fl_value *field(const fl_record *record, uint8_t key)
@@ -230,6 +232,39 @@ static fl_status segment_check(snapshot_reader *reader, size_t device,
     return blocks_check(reader, segment, error);
 }
 
+/* What is wrong with the sums of a segment, which are of its blocks. */
+static fl_status sums_check(snapshot_reader *reader, const fl_record *record, fl_error *error)
+{
+    static const struct {
+        uint8_t key;
+        bool with_pending, of_requested;
+    } rows[] = {
+        {KEY_ALLOCATED_SIZE, false, false},
+        {KEY_ACTIVE_SIZE, true, false},
+        {KEY_REQUESTED_SIZE, true, true},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        uint64_t sum = 0, told;
+        for (size_t k = 0; k < reader->blocks.count; k++) {
+            const fl_block_view *block = &reader->blocks.items[k].view;
+            bool counts = block->state == FL_BLOCK_LIVE ||
+                          (block->state == FL_BLOCK_PENDING && rows[i].with_pending);
+            if (counts && !fl_add(sum, rows[i].of_requested ? block->requested : block->size, &sum))
+                return fl_fail(error, FL_ERR_INPUT, "blocks of more than 2^64 bytes");
+        }
+        if (field(record, rows[i].key) == NULL)
+            continue;
+        fl_status status = field_count(record, rows[i].key, &told, error);
+        if (status == FL_OK && told != sum)
+            status = fl_fail(error, FL_ERR_INPUT, "'%s' of %llu bytes, where its blocks have %llu",
+                             fl_snapshot_words[rows[i].key], (unsigned long long)told,
+                             (unsigned long long)sum);
+        if (status != FL_OK)
+            return status;
+    }
+    return FL_OK;
+}
+
 /* A state that cannot be is told of, once, and left out; the events may be right all the same. */
 static fl_status state_leave_out(snapshot_reader *reader, size_t device, const fl_error *reason,
                                  fl_error *error)
@@ -242,15 +277,24 @@ static fl_status state_leave_out(snapshot_reader *reader, size_t device, const f
                          reason->text);
 }
 
-static fl_status segment_keep(snapshot_reader *reader, uint64_t device, fl_segment_view *segment,
-                              fl_error *error)
+static fl_status segment_keep(snapshot_reader *reader, const fl_record *record, uint64_t device,
+                              fl_segment_view *segment, fl_error *error)
 {
     fl_error reason = {0};
+    char words[sizeof reason.text + 40];
     fl_status status = fl_trace_add_device(reader->trace, device, error);
     if (status != FL_OK)
         return status;
-    if (segment_check(reader, (size_t)device, segment, &reason) != FL_OK)
-        return state_leave_out(reader, (size_t)device, &reason, error);
+    bool fits = segment_check(reader, (size_t)device, segment, &reason) == FL_OK;
+    bool is_possible = fits && sums_check(reader, record, &reason) == FL_OK;
+    snprintf(words, sizeof words, "the segment at 0x%llx: %s", (unsigned long long)segment->address,
+             reason.text);
+    status = fl_trace_show_segment(reader->trace, (size_t)device, reader->blocks.count,
+                                   is_possible ? NULL : words, error);
+    if (status == FL_OK && !fits)
+        status = state_leave_out(reader, (size_t)device, &reason, error);
+    if (status != FL_OK || !fits)
+        return status;
     segment->segment = (uint32_t)reader->trace->devices.items[device].segments.count;
     status = fl_trace_add_segment(reader->trace, (size_t)device, segment, error);
     for (size_t i = 0; status == FL_OK && i < reader->blocks.count; i++)
@@ -293,7 +337,7 @@ fl_status fl_snapshot_segment(void *user, fl_closing *closing, fl_error *error)
         segment.pool = 0;
         reader->trace->lacks_pools = true;
     }
-    return segment_keep(reader, device, &segment, error);
+    return segment_keep(reader, record, device, &segment, error);
 }
 
 /* Events. */
@@ -321,24 +365,6 @@ static action_row action_find(uint8_t word)
         if (action_rows[i].word == word)
             return action_rows[i];
     return (action_row){word, FL_EVENT_OTHER, 0, false};
-}
-
-/* The allocation that an event speaks of. */
-static fl_status entry_identify(snapshot_reader *reader, fl_event *event, fl_error *error)
-{
-    fl_table *live = &reader->live[reader->device];
-    if (event->kind == FL_OP_FREE)
-        event->id = fl_table_get(live, event->address);
-    else if (event->kind == FL_OP_FREE_DONE)
-        event->id = fl_table_take(live, event->address);
-    if (event->kind != FL_OP_ALLOC)
-        return FL_OK;
-    uint32_t next = fl_trace_alloc_count(reader->trace, reader->device);
-    fl_status status = fl_trace_new_id(reader->trace, reader->device, next, &event->id, error);
-    if (status == FL_OK && (event->flags & FL_EVENT_OOM) == 0 &&
-        !fl_table_set(reader->host, live, event->address, event->id, error))
-        return FL_ERR_RESOURCE;
-    return status;
 }
 
 /* What an action of a later release tells is kept as far as it can be read. */
@@ -395,7 +421,8 @@ fl_status fl_snapshot_entry(void *user, fl_closing *closing, fl_error *error)
     if (status == FL_OK)
         status = field_pool(reader, closing->pickle, record, KEY_POOL_ID, &event.pool, error);
     if (status == FL_OK)
-        status = entry_identify(reader, &event, error);
+        status = fl_trace_identify(reader->trace, reader->device, &reader->live[reader->device],
+                                   &event, error);
     if (status == FL_OK)
         status = fl_trace_append(reader->trace, reader->device, &event, error);
     reader->entry_count++;

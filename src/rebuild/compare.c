@@ -28,12 +28,38 @@ static void count_equal(fl_compare *compare, fl_decision decision)
     compare->tallies[decision].equal++;
 }
 
+static void count_excused(fl_compare *compare, fl_decision decision, fl_excuse excuse,
+                          uint64_t count)
+{
+    compare->tallies[decision].checked += count;
+    compare->tallies[decision].excused += count;
+    compare->excused[excuse] += count;
+}
+
 static void count_different(fl_compare *compare, const fl_miss *miss)
 {
+    if (compare->excuse != FL_EXCUSE_NONE) {
+        count_excused(compare, miss->decision, compare->excuse, 1);
+        return;
+    }
     compare->tallies[miss->decision].checked++;
     compare->tallies[miss->decision].different++;
     if (compare->differences++ == 0)
         compare->first = *miss;
+}
+
+void fl_compare_excuse(fl_compare *compare, fl_excuse excuse)
+{
+    if (excuse == FL_EXCUSE_NONE)
+        return;
+    for (size_t i = 0; i < FL_DECISION_COUNT; i++) {
+        fl_tally *tally = &compare->tallies[i];
+        compare->excused[excuse] += tally->different;
+        tally->excused += tally->different;
+        tally->different = 0;
+    }
+    compare->differences = 0;
+    compare->excuse = excuse;
 }
 
 /* The next recorded segment event before `limit`, or UINT64_MAX. */
@@ -148,8 +174,7 @@ void fl_compare_excuse_rest(fl_compare *compare)
     uint64_t recorded;
     while ((recorded = next_recorded(compare, UINT64_MAX)) != UINT64_MAX) {
         compare->next = recorded + 1;
-        compare->tallies[FL_DECISION_SEGMENT].checked++;
-        compare->tallies[FL_DECISION_SEGMENT].excused++;
+        count_excused(compare, FL_DECISION_SEGMENT, FL_EXCUSE_CUT_OFF, 1);
     }
 }
 
@@ -315,8 +340,8 @@ void fl_compare_abandon(fl_compare *compare, uint64_t event)
     size_t segment_count, block_count;
     fl_trace_final_segments(compare->trace, compare->device, &segment_count);
     fl_trace_final_blocks(compare->trace, compare->device, &block_count);
-    fl_tally *tally = &compare->tallies[FL_DECISION_FINAL_STATE];
-    tally->checked += segment_count + block_count;
-    tally->different += segment_count + block_count;
-    compare->differences += segment_count + block_count;
+    for (size_t i = 0; i < segment_count + block_count; i++) {
+        fl_miss miss = final_miss(compare);
+        count_different(compare, &miss);
+    }
 }

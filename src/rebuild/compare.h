@@ -36,6 +36,8 @@ typedef struct fl_compare {
     uint64_t next; /* recorded segment events before this one are accounted for */
     fl_tally tallies[FL_DECISION_COUNT];
     uint64_t releases_by_cause[FL_CAUSE_COUNT];
+    uint64_t excused[FL_EXCUSE_COUNT];
+    fl_excuse excuse; /* of what comes out another way; NONE: it is different */
     uint64_t differences;
     fl_miss first; /* valid where `differences` > 0 */
 } fl_compare;
@@ -43,6 +45,10 @@ typedef struct fl_compare {
 /* A comparison that has seen nothing.  It owns nothing. */
 void fl_compare_init(fl_compare *compare, const fl_host *host, const fl_trace *trace,
                      size_t device);
+
+/* Excuses what came out another way so far, and all that does from now on, since it may follow from
+ * that; NONE: does nothing. */
+void fl_compare_excuse(fl_compare *compare, fl_excuse excuse);
 
 /* Compares what one op brought. */
 void fl_compare_view(fl_compare *compare, const fl_view *view);

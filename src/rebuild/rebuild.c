@@ -10,6 +10,7 @@
 #include "base/vector.h"
 #include "rebuild/burst.h"
 #include "rebuild/card.h"
+#include "rebuild/frees.h"
 #include "rebuild/guess.h"
 #include "rebuild/start.h"
 #include "replay/replay.h"
@@ -390,27 +391,6 @@ static fl_status read_bursts(struct rebuild *rebuild, fl_error *error)
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-/* A completion right behind its free is part of it; every other free waits for its completion. */
-static void mark_frees(fl_trace *trace, size_t device)
-{
-    const fl_columns *columns = fl_trace_columns(trace, device);
-    for (uint64_t i = 0; i < columns->count; i++) {
-        if (columns->kind[i] == FL_OP_FREE_DONE)
-            fl_trace_clear_flags(trace, device, i, FL_EVENT_SILENT);
-        if (columns->kind[i] != FL_OP_FREE)
-            continue;
-        fl_trace_clear_flags(trace, device, i, FL_OP_HELD);
-        bool is_whole = i + 1 < columns->count && columns->kind[i + 1] == FL_OP_FREE_DONE &&
-                        columns->id[i + 1] == columns->id[i];
-        if (!is_whole) {
-            fl_trace_set_flags(trace, device, i, FL_OP_HELD);
-            continue;
-        }
-        fl_trace_set_flags(trace, device, i + 1, FL_EVENT_SILENT);
-        i++;
-    }
-}
-
 static bool has_open_burst(const fl_columns *columns)
 {
     fl_burst burst;
@@ -562,7 +542,7 @@ fl_status fl_rebuild(fl_trace *trace, size_t device, const fl_profile *profile, 
         if (status != FL_OK)
             return status;
     }
-    mark_frees(trace, device);
+    fl_frees_mark(trace, device);
     fl_trace_drop_insertions(trace, device, 0);
     struct rebuild rebuild = {
         .host = trace->host,
@@ -583,5 +563,5 @@ fl_status fl_rebuild(fl_trace *trace, size_t device, const fl_profile *profile, 
     if (status == FL_OK)
         status = fl_guess_insert(trace, device, &rebuild.guess, UINT64_MAX, true, error);
     fl_guess_deinit(trace->host, &rebuild.guess);
-    return status;
+    return status == FL_OK ? fl_frees_finish(trace, device, error) : status;
 }

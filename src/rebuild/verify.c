@@ -1,11 +1,10 @@
 /* Replays a history over its own record and gives a verdict. */
-#include "base/memory.h"
+#include "rebuild/check.h"
 #include "rebuild/compare.h"
 #include "rebuild/explain.h"
 #include "rebuild/rebuild.h"
 #include "replay/replay.h"
-
-#include <inttypes.h>
+#include "trace/build.h"
 
 struct verify {
     fl_trace *trace;
@@ -17,9 +16,21 @@ struct verify {
     fl_verdict verdict;
 };
 
+/* What the file lacks that may be behind any difference. */
+static fl_excuse find_excuse(const struct verify *verify)
+{
+    if (fl_trace_lacks_conf(verify->trace))
+        return FL_EXCUSE_NO_SETTINGS;
+    if (verify->trace->devices.items[verify->device].unrecorded != 0)
+        return FL_EXCUSE_NOT_RECORDED;
+    return FL_EXCUSE_NONE;
+}
+
 /* Words for the first difference, as soon as it is there: later the state has moved on. */
 static fl_status explain_first(struct verify *verify, fl_error *error)
 {
+    if (verify->compare.differences > 0 && !verify->verdict.has_difference)
+        fl_compare_excuse(&verify->compare, find_excuse(verify));
     if (verify->compare.differences == 0 || verify->verdict.has_difference)
         return FL_OK;
     verify->verdict.has_difference = true;
@@ -63,12 +74,9 @@ static fl_status run_replay(struct verify *verify, fl_error *error)
             status = fl_compare_final_state(&verify->compare, verify->replay, error);
         return status == FL_OK ? explain_first(verify, error) : status;
     }
-    if (status == FL_ERR_RESOURCE || verify->compare.differences == 0) {
-        fl_fail(error, status, "%s", why.text);
-        if (why.hint[0] != '\0')
-            fl_hint(error, "%s", why.hint);
-        return status;
-    }
+    if (status == FL_ERR_RESOURCE ||
+        (verify->compare.differences == 0 && verify->compare.excuse == FL_EXCUSE_NONE))
+        return fl_pass_on(&why, error);
     fl_compare_abandon(&verify->compare, verify->replay->event);
     return FL_OK;
 }
@@ -79,11 +87,14 @@ static void fill_verdict(struct verify *verify)
     const fl_compare *compare = &verify->compare;
     for (size_t i = 0; i < FL_DECISION_COUNT; i++)
         verdict->decisions[i] = compare->tallies[i];
+    for (size_t i = 0; i < FL_EXCUSE_COUNT; i++)
+        verdict->excused[i] = compare->excused[i];
     for (size_t i = 0; i < FL_CAUSE_COUNT; i++)
         verdict->releases_by_cause[i] = compare->releases_by_cause[i];
     const fl_device_info *info = fl_replay_get_device_info(verify->replay);
     verdict->most_granted_bytes = info->most_granted_bytes;
     verdict->least_refused_bytes = info->least_refused_bytes;
+    verdict->has_history = true;
     verdict->is_complete = fl_trace_is_complete(verify->trace, verify->device);
     if (!verdict->has_difference)
         verdict->profiles[verdict->profile_count++] = verify->replay->options.profile;
@@ -92,43 +103,6 @@ static void fill_verdict(struct verify *verify)
     verdict->start_blocks = start->in_use.count;
     verdict->hidden_tails = start->hidden_tails;
     verdict->open_tails = start->open_tails;
-}
-
-/* A free repeats what its request asked for.  Another size is no decision that could differ, but a
- * record that contradicts itself.  `asked` has room for `count` numbers. */
-static fl_status check_frees(const fl_trace *trace, const fl_columns *columns, uint64_t *asked,
-                             uint32_t count, fl_error *error)
-{
-    for (uint64_t i = 0; i < columns->count; i++) {
-        uint8_t kind = columns->kind[i];
-        uint32_t id = columns->id[i];
-        if (id >= count)
-            continue;
-        if (kind == FL_OP_ALLOC)
-            asked[id] = columns->size[i];
-        bool is_free = kind == FL_OP_FREE || kind == FL_OP_FREE_DONE;
-        if (is_free && columns->size[i] != asked[id])
-            return fl_fail(error, FL_ERR_INPUT,
-                           "%s: event %" PRIu64 ": free of %" PRIu64 " bytes, where %" PRIu64
-                           " were asked for",
-                           fl_trace_path(trace), i, columns->size[i], asked[id]);
-    }
-    return FL_OK;
-}
-
-static fl_status check_record(const fl_trace *trace, size_t device, const fl_host *host,
-                              fl_error *error)
-{
-    uint32_t count = fl_trace_alloc_count(trace, device);
-    uint64_t *asked = fl_new(host, count * sizeof *asked, error);
-    if (asked == NULL)
-        return FL_ERR_RESOURCE;
-    const fl_trace_start *start = &trace->devices.items[device].start;
-    for (size_t i = 0; i < start->in_use.count; i++)
-        asked[start->in_use.items[i].id] = start->in_use.items[i].requested;
-    fl_status status = check_frees(trace, fl_trace_columns(trace, device), asked, count, error);
-    fl_delete(host, asked, count * sizeof *asked);
-    return status;
 }
 
 static fl_status verify_run(struct verify *verify, const fl_host *host, fl_error *error)
@@ -149,21 +123,140 @@ static fl_status verify_run(struct verify *verify, const fl_host *host, fl_error
     return status;
 }
 
+/* ---- without a replay ------------------------------------------------------------------------ */
+
+static void take_from_reasons(fl_verdict *verdict, uint64_t count)
+{
+    for (size_t i = 0; i < FL_EXCUSE_COUNT; i++) {
+        uint64_t taken = count < verdict->excused[i] ? count : verdict->excused[i];
+        verdict->excused[i] -= taken;
+        count -= taken;
+    }
+}
+
+/* Contradictions in the record are different, whatever a replay made of them. */
+static void add_faults(fl_verdict *verdict, const fl_record_faults *faults)
+{
+    for (size_t i = 0; i < FL_DECISION_COUNT; i++) {
+        fl_tally *tally = &verdict->decisions[i];
+        if (tally->checked < faults->counts[i])
+            tally->equal += faults->counts[i] - tally->checked;
+        if (tally->checked < faults->counts[i])
+            tally->checked = faults->counts[i];
+        uint64_t more =
+            faults->counts[i] > tally->different ? faults->counts[i] - tally->different : 0;
+        uint64_t from_equal = more < tally->equal ? more : tally->equal;
+        tally->equal -= from_equal;
+        tally->excused -= more - from_equal;
+        take_from_reasons(verdict, more - from_equal);
+        tally->different += more;
+    }
+    bool is_first = faults->has_first && (!verdict->has_difference ||
+                                          faults->first.event < verdict->first_difference.event);
+    if (is_first) {
+        verdict->has_difference = true;
+        verdict->first_difference = faults->first;
+        verdict->profile_count = 0;
+    }
+}
+
+/* Nothing was replayed: what does not contradict the rest is excused. */
+static void excuse_all(fl_verdict *verdict, const fl_record_faults *faults, fl_excuse excuse)
+{
+    for (size_t i = 0; i < FL_DECISION_COUNT; i++) {
+        fl_tally *tally = &verdict->decisions[i];
+        *tally = (fl_tally){.checked = faults->all[i], .different = faults->counts[i]};
+        tally->excused = tally->checked - tally->different;
+        verdict->excused[excuse] += tally->excused;
+    }
+}
+
+static fl_status verify_without(const struct verify *verify, const fl_host *host, fl_excuse excuse,
+                                fl_verdict *ret_verdict, fl_error *error)
+{
+    const fl_trace_device *of = &verify->trace->devices.items[verify->device];
+    fl_record_faults faults;
+    fl_status status = fl_check_record(verify->trace, verify->device, host, &faults, error);
+    if (status != FL_OK)
+        return status;
+    fl_verdict verdict = {.has_history = of->columns.count > 0, .is_complete = of->is_complete};
+    if (excuse != FL_EXCUSE_NONE)
+        excuse_all(&verdict, &faults, excuse);
+    else
+        verdict.decisions[FL_DECISION_FINAL_STATE] =
+            (fl_tally){.checked = of->shown_parts, .equal = of->shown_parts};
+    verdict.profiles[verdict.profile_count++] =
+        verify->profile != NULL ? verify->profile : fl_profile_newest();
+    add_faults(&verdict, &faults);
+    *ret_verdict = verdict;
+    return FL_OK;
+}
+
+/* Why a history cannot be replayed at all; NONE: it can. */
+static fl_excuse find_obstacle(const fl_trace_device *device)
+{
+    bool has_start = device->is_complete || device->start.is_known;
+    if (has_start)
+        return FL_EXCUSE_NONE;
+    if (device->is_disordered)
+        return FL_EXCUSE_OUT_OF_ORDER;
+    return device->unrecorded != 0 ? FL_EXCUSE_NOT_RECORDED : FL_EXCUSE_UNKNOWN_START;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static fl_status verify_replay(struct verify *verify, const fl_host *host, fl_error *error)
+{
+    fl_trace *trace = verify->trace;
+    fl_status status = fl_rebuild(trace, verify->device, verify->profile, error);
+    if (status != FL_OK)
+        return status;
+    fl_error why = {0};
+    status = verify_run(verify, host, &why);
+    bool fits = status == FL_OK;
+    if (status != FL_OK && status != FL_ERR_INPUT)
+        return fl_pass_on(&why, error);
+    if (status == FL_OK && fl_check_frees(trace, verify->device, host, &fits, error) != FL_OK)
+        return FL_ERR_RESOURCE;
+    if (fits && !verify->verdict.has_difference &&
+        trace->devices.items[verify->device].impossible_parts == 0)
+        return FL_OK;
+    fl_record_faults faults;
+    if (fl_check_record(trace, verify->device, host, &faults, error) != FL_OK)
+        return FL_ERR_RESOURCE;
+    if (status != FL_OK && !faults.has_first)
+        return fl_pass_on(&why, error);
+    if (status != FL_OK) {
+        verify->verdict = (fl_verdict){.has_history = true,
+                                       .is_complete = fl_trace_is_complete(trace, verify->device)};
+        excuse_all(&verify->verdict, &faults, FL_EXCUSE_UNKNOWN_START);
+    }
+    add_faults(&verify->verdict, &faults);
+    return FL_OK;
+}
+
 fl_status fl_verify(fl_trace *trace, size_t device, const fl_profile *profile, const fl_host *host,
                     fl_verdict *ret_verdict, fl_error *error)
 {
     if (fl_trace_format(trace) == FL_FORMAT_SCRIPT)
         return fl_fail(error, FL_ERR_USAGE, "%s: a script records no decisions to compare with",
                        fl_trace_path(trace));
+    if (device >= fl_trace_device_count(trace))
+        return fl_fail(error, FL_ERR_USAGE, "%s: there is no trace of device %zu",
+                       fl_trace_path(trace), device);
     if (host == NULL)
         host = fl_host_default();
-    fl_status status = fl_rebuild(trace, device, profile, error);
-    if (status == FL_OK)
-        status = check_record(trace, device, host, error);
-    if (status != FL_OK)
-        return status;
     struct verify verify = {.trace = trace, .device = device, .profile = profile};
-    status = verify_run(&verify, host, error);
+    const fl_trace_device *of = &trace->devices.items[device];
+    bool is_asked = of->is_complete || !of->has_final_state || of->start.is_known ||
+                    of->start.broken.kind != FL_BREAK_NONE;
+    if (!is_asked && fl_trace_find_start(trace, device, error) != FL_OK)
+        return FL_ERR_RESOURCE;
+    fl_excuse obstacle = find_obstacle(of);
+    if (of->columns.count == 0 || obstacle != FL_EXCUSE_NONE)
+        return verify_without(&verify, host, of->columns.count == 0 ? FL_EXCUSE_NONE : obstacle,
+                              ret_verdict, error);
+    fl_status status = verify_replay(&verify, host, error);
     if (status == FL_OK)
         *ret_verdict = verify.verdict;
     return status;

@@ -312,6 +312,23 @@ fl_status fl_trace_set_category(fl_trace *trace, size_t device, uint32_t id, uin
     return FL_OK;
 }
 
+fl_status fl_trace_identify(fl_trace *trace, size_t device, fl_table *live, fl_event *event,
+                            fl_error *error)
+{
+    if (event->kind == FL_OP_FREE)
+        event->id = fl_table_get(live, event->address);
+    else if (event->kind == FL_OP_FREE_DONE)
+        event->id = fl_table_take(live, event->address);
+    if (event->kind != FL_OP_ALLOC)
+        return FL_OK;
+    uint32_t next = fl_trace_alloc_count(trace, device);
+    fl_status status = fl_trace_new_id(trace, device, next, &event->id, error);
+    if (status == FL_OK && (event->flags & FL_EVENT_OOM) == 0 &&
+        !fl_table_set(trace->host, live, event->address, event->id, error))
+        return FL_ERR_RESOURCE;
+    return status;
+}
+
 /* Events. */
 
 /* Is there a column to write this value to?  Makes it where the value is not the absent one. */
@@ -452,15 +469,32 @@ fl_status fl_trace_add_block(fl_trace *trace, size_t device, const fl_block_view
     return FL_OK;
 }
 
+fl_status fl_trace_show_segment(fl_trace *trace, size_t device, size_t block_count,
+                                const char *reason, fl_error *error)
+{
+    fl_trace_device *of = &trace->devices.items[device];
+    of->shown_parts += 1 + block_count;
+    if (reason == NULL)
+        return FL_OK;
+    bool is_first = of->impossible_parts == 0;
+    of->impossible_parts += 1 + block_count;
+    return is_first ? fl_trace_intern_text(trace, reason, strlen(reason), &of->impossible, error)
+                    : FL_OK;
+}
+
 fl_status fl_trace_finish(fl_trace *trace, fl_error *error)
 {
     for (size_t i = 0; i < trace->devices.count; i++) {
         fl_trace_device *device = &trace->devices.items[i];
         if (!fl_columns_trim(trace->host, &device->columns, error))
             return FL_ERR_RESOURCE;
-        fl_status status = fl_trace_judge_window(trace, device, &device->is_complete, error);
+        fl_status status = fl_trace_judge_kinds(trace, device, error);
+        if (status == FL_OK)
+            status = fl_trace_judge_window(trace, device, &device->is_complete, error);
         if (status == FL_OK && !device->is_complete)
             status = fl_trace_number_before(trace, i, error);
+        if (status == FL_OK && !device->is_complete && device->has_final_state)
+            status = fl_trace_restore_order(trace, i, error);
         if (status != FL_OK)
             return status;
     }

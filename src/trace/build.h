@@ -39,6 +39,11 @@ fl_status fl_trace_new_id(fl_trace *trace, size_t device, uint64_t original, uin
 fl_status fl_trace_set_category(fl_trace *trace, size_t device, uint32_t id, uint32_t text,
                                 fl_error *error);
 
+/* Gives an event the number of the allocation that it speaks of, a new one to a request.  `live`
+ * finds them by address, and is kept up to date; pending ones are in it. */
+fl_status fl_trace_identify(fl_trace *trace, size_t device, fl_table *live, fl_event *event,
+                            fl_error *error);
+
 /* Adds an event after the last one.  Its time is FL_TIME_UNKNOWN where there is none. */
 fl_status fl_trace_append(fl_trace *trace, size_t device, const fl_event *event, fl_error *error);
 
@@ -67,8 +72,14 @@ fl_status fl_trace_add_segment(fl_trace *trace, size_t device, const fl_segment_
 fl_status fl_trace_add_block(fl_trace *trace, size_t device, const fl_block_view *block,
                              uint32_t stack, fl_error *error);
 
-/* After the last event: gives unused room back, judges whether each window is complete, and numbers
- * what a cut one speaks of without having seen it come. */
+/* Counts a segment with its blocks as shown at the end; `reason` tells how it cannot be, or is
+ * NULL.
+ */
+fl_status fl_trace_show_segment(fl_trace *trace, size_t device, size_t block_count,
+                                const char *reason, fl_error *error);
+
+/* After the last event: gives unused room back, judges whether each window is complete, numbers
+ * what a cut one speaks of without having seen it come, and puts it in order. */
 fl_status fl_trace_finish(fl_trace *trace, fl_error *error);
 
 /* Parts of the former, in files of their own: complete.c and before.c. */
@@ -76,9 +87,20 @@ fl_status fl_trace_judge_window(const fl_trace *trace, const fl_trace_device *de
                                 bool *ret_complete, fl_error *error);
 fl_status fl_trace_number_before(fl_trace *trace, size_t device, fl_error *error);
 
+/* The same, unrecorded.c: which kinds of events happened, but were left out while recording, as far
+ * as the blocks show it.  Completions of frees that nobody recorded become frees. */
+fl_status fl_trace_judge_kinds(const fl_trace *trace, fl_trace_device *device, fl_error *error);
+
+/* And which one is missing where the walk back broke, or 0: none. */
+uint64_t fl_trace_judge_break(const fl_trace *trace, const fl_trace_device *device);
+
 /* The state before the first event of a cut window, by a walk back from the final one, which must
- * be there.  For the rebuild: start.is_known tells whether the events and the final state agree. */
+ * be there.  For the rebuild: start.is_known tells whether the events and the final state agree,
+ * else start.broken where they do not. */
 fl_status fl_trace_find_start(fl_trace *trace, size_t device, fl_error *error);
+
+/* The same, order.c: where the times go back and the walk back breaks, puts the events in order. */
+fl_status fl_trace_restore_order(fl_trace *trace, size_t device, fl_error *error);
 
 /* Drops a start state. */
 void fl_trace_drop_start(const fl_host *host, fl_trace_start *start);

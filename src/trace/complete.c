@@ -53,12 +53,14 @@ static bool undo_memory(walk_back *walk, const fl_columns *columns)
 static bool blocks_match(const fl_trace_device *device)
 {
     const fl_columns *columns = &device->columns;
+    bool has_whole_frees = fl_trace_has_whole_frees(device);
     uint64_t live = 0;
     for (uint64_t i = 0; i < columns->count; i++) {
         uint8_t kind = columns->kind[i];
         if (kind == FL_OP_ALLOC && (columns->flags[i] & FL_EVENT_OOM) == 0)
             live++;
-        if (kind == FL_OP_FREE_DONE && (columns->id[i] == FL_NONE || live-- == 0))
+        bool is_end = kind == FL_OP_FREE_DONE || (kind == FL_OP_FREE && has_whole_frees);
+        if (is_end && (columns->id[i] == FL_NONE || live-- == 0))
             return false;
     }
     for (size_t i = 0; i < device->blocks.count; i++) {

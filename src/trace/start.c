@@ -36,7 +36,8 @@ struct start_walk {
     fl_extents active; /* blocks in use, as far as they reach for sure; owner: into `blocks` */
     struct start_runs known;
     struct fl_block_vector blocks;
-    bool is_broken; /* events and states contradict each other */
+    uint64_t event;  /* that is being undone */
+    fl_break broken; /* events and states contradict each other */
     fl_error *error;
 };
 
@@ -51,15 +52,32 @@ void fl_trace_drop_start(const fl_host *host, fl_trace_start *start)
 
 /* ---- the books ------------------------------------------------------------------------------- */
 
-/* False: no room, with the error filled.  A contradiction is noted and is not a failure. */
+static bool is_broken(const struct start_walk *walk)
+{
+    return walk->broken.kind != FL_BREAK_NONE;
+}
+
+/* A contradiction is noted and is not a failure: always true. */
+static bool start_break(struct start_walk *walk, fl_break_kind kind, uint64_t address,
+                        uint64_t size)
+{
+    if (!is_broken(walk))
+        walk->broken = (fl_break){kind, walk->event, address, size};
+    return true;
+}
+
+static bool lacks(const struct start_walk *walk, uint8_t kind)
+{
+    return (walk->device->unrecorded >> kind & 1) != 0;
+}
+
+/* False: no room, with the error filled. */
 static bool start_add_run(struct start_walk *walk, uint64_t address, uint64_t size,
                           const struct start_run *run)
 {
     const fl_host *host = walk->trace->host;
-    if (size == 0 || fl_extents_overlap(&walk->runs, address, size)) {
-        walk->is_broken = true;
-        return true;
-    }
+    if (size == 0 || fl_extents_overlap(&walk->runs, address, size))
+        return start_break(walk, FL_BREAK_RUN_TWICE, address, size);
     if (!fl_vector_reserve(host, &walk->known, 1, walk->error))
         return false;
     fl_extent extent = {address, size, (uint32_t)walk->known.count};
@@ -72,10 +90,8 @@ static bool start_add_block(struct start_walk *walk, const fl_block_view *block)
     const fl_host *host = walk->trace->host;
     uint64_t reach = block->size > 0 ? block->size : block->requested;
     reach = reach > 0 ? reach : 1;
-    if (fl_extents_overlap(&walk->active, block->address, reach)) {
-        walk->is_broken = true;
-        return true;
-    }
+    if (fl_extents_overlap(&walk->active, block->address, reach))
+        return start_break(walk, FL_BREAK_BLOCK_TWICE, block->address, reach);
     if (!fl_vector_reserve(host, &walk->blocks, 1, walk->error))
         return false;
     fl_extent extent = {block->address, reach, (uint32_t)walk->blocks.count};
@@ -120,10 +136,12 @@ struct start_event {
 static bool undo_alloc(struct start_walk *walk, const struct start_event *event)
 {
     const fl_block_view *block = start_block_at(walk, event->address);
-    if (block == NULL || block->state != FL_BLOCK_LIVE || block->requested != event->size)
-        walk->is_broken = true;
-    else
-        fl_extents_remove(&walk->active, event->address, NULL);
+    if (block == NULL)
+        return start_break(walk, FL_BREAK_BLOCK_MISSING, event->address, event->size);
+    bool is_live = block->state == FL_BLOCK_LIVE || lacks(walk, FL_OP_FREE);
+    if (!is_live || block->requested != event->size)
+        return start_break(walk, FL_BREAK_BLOCK_OTHER, event->address, event->size);
+    fl_extents_remove(&walk->active, event->address, NULL);
     return true;
 }
 
@@ -150,10 +168,16 @@ static bool undo_free_done(struct start_walk *walk, const struct start_event *ev
 static bool undo_free(struct start_walk *walk, const struct start_event *event)
 {
     fl_block_view *block = start_block_at(walk, event->address);
-    if (block == NULL || block->state != FL_BLOCK_PENDING || block->requested != event->size)
-        walk->is_broken = true;
-    else
-        block->state = FL_BLOCK_LIVE;
+    if (block == NULL && fl_trace_has_whole_frees(walk->device)) {
+        if (!undo_free_done(walk, event))
+            return false;
+        block = start_block_at(walk, event->address);
+    }
+    if (block == NULL)
+        return start_break(walk, FL_BREAK_BLOCK_MISSING, event->address, event->size);
+    if (block->state != FL_BLOCK_PENDING || block->requested != event->size)
+        return start_break(walk, FL_BREAK_BLOCK_OTHER, event->address, event->size);
+    block->state = FL_BLOCK_LIVE;
     return true;
 }
 
@@ -161,11 +185,11 @@ static bool undo_segment_alloc(struct start_walk *walk, const struct start_event
 {
     fl_extent extent;
     if (!fl_extents_floor(&walk->runs, event->address, &extent) ||
-        extent.address != event->address || extent.size != event->size ||
-        fl_extents_overlap(&walk->active, event->address, event->size))
-        walk->is_broken = true;
-    else
-        fl_extents_remove(&walk->runs, event->address, NULL);
+        extent.address != event->address || extent.size != event->size)
+        return start_break(walk, FL_BREAK_RUN_MISSING, event->address, event->size);
+    if (fl_extents_overlap(&walk->active, event->address, event->size))
+        return start_break(walk, FL_BREAK_RUN_IN_USE, event->address, event->size);
+    fl_extents_remove(&walk->runs, event->address, NULL);
     return true;
 }
 
@@ -183,11 +207,10 @@ static bool undo_map(struct start_walk *walk, const struct start_event *event)
     bool is_in = fl_extents_floor(&walk->runs, event->address, &extent) &&
                  walk->known.items[extent.owner].is_expandable && event->size <= extent.size &&
                  event->address - extent.address <= extent.size - event->size;
-    if (!is_in || event->size == 0 ||
-        fl_extents_overlap(&walk->active, event->address, event->size)) {
-        walk->is_broken = true;
-        return true;
-    }
+    if (!is_in || event->size == 0)
+        return start_break(walk, FL_BREAK_RUN_MISSING, event->address, event->size);
+    if (fl_extents_overlap(&walk->active, event->address, event->size))
+        return start_break(walk, FL_BREAK_RUN_IN_USE, event->address, event->size);
     struct start_run run = walk->known.items[extent.owner];
     uint64_t before = event->address - extent.address;
     uint64_t behind = extent.size - before - event->size;
@@ -222,10 +245,8 @@ static bool undo_unmap(struct start_walk *walk, const struct start_event *event)
     struct start_run run = {event->stream, event->pool, KIND_OPEN, true};
     uint64_t address = event->address, size = event->size;
     fl_extent other;
-    if (size == 0 || fl_extents_overlap(&walk->runs, address, size)) {
-        walk->is_broken = true;
-        return true;
-    }
+    if (size == 0 || fl_extents_overlap(&walk->runs, address, size))
+        return start_break(walk, FL_BREAK_RUN_TWICE, address, size);
     if (fl_extents_floor(&walk->runs, address, &other) && other.address + other.size == address)
         join_run(walk, &other, &address, &size, &run);
     if (fl_extents_ceiling(&walk->runs, address, &other) && other.address == address + size)
@@ -236,6 +257,7 @@ static bool undo_unmap(struct start_walk *walk, const struct start_event *event)
 static bool start_undo(struct start_walk *walk, uint64_t i)
 {
     const fl_columns *columns = &walk->device->columns;
+    walk->event = i;
     uint16_t stream = columns->stream[i], pool = columns->pool != NULL ? columns->pool[i] : 0;
     struct start_event event = {
         .address = columns->address != NULL ? columns->address[i] : 0,
@@ -303,23 +325,23 @@ static bool keep_blocks(struct start_walk *walk)
         const fl_block_view *block = &walk->blocks.items[extent.owner];
         if (block->id != start->first_id + start->in_use.count ||
             !fl_extents_floor(&walk->runs, extent.address, &run) || extent.size > run.size ||
-            extent.address - run.address > run.size - extent.size) {
-            walk->is_broken = true;
-            return true;
-        }
+            extent.address - run.address > run.size - extent.size)
+            return start_break(walk, FL_BREAK_BLOCK_OUTSIDE, extent.address, extent.size);
         start->in_use.items[start->in_use.count++] = *block;
         from = extent.address + extent.size;
     }
-    walk->is_broken = start->first_id + start->in_use.count != walk->device->alloc_count;
+    if (start->first_id + start->in_use.count != walk->device->alloc_count)
+        start_break(walk, FL_BREAK_BLOCK_OTHER, 0, 0);
     return true;
 }
 
 static bool walk_back(struct start_walk *walk)
 {
+    walk->event = walk->device->columns.count;
     bool has_room = start_begin(walk);
-    for (uint64_t i = walk->device->columns.count; has_room && !walk->is_broken && i-- > 0;)
+    for (uint64_t i = walk->device->columns.count; has_room && !is_broken(walk) && i-- > 0;)
         has_room = start_undo(walk, i);
-    if (has_room && !walk->is_broken)
+    if (has_room && !is_broken(walk))
         has_room = keep_runs(walk) && keep_blocks(walk);
     return has_room;
 }
@@ -330,12 +352,15 @@ fl_status fl_trace_find_start(fl_trace *trace, size_t device, fl_error *error)
     const fl_host *host = trace->host;
     struct start_walk walk = {.trace = trace, .device = of, .error = error};
     fl_status status = walk_back(&walk) ? FL_OK : FL_ERR_RESOURCE;
-    of->start.is_known = status == FL_OK && !walk.is_broken;
+    of->start.is_known = status == FL_OK && !is_broken(&walk);
     fl_extents_deinit(host, &walk.runs);
     fl_extents_deinit(host, &walk.active);
     fl_vector_deinit(host, &walk.known);
     fl_vector_deinit(host, &walk.blocks);
-    if (!of->start.is_known)
-        fl_trace_drop_start(host, &of->start);
-    return status;
+    if (status != FL_OK || of->start.is_known)
+        return status;
+    fl_trace_drop_start(host, &of->start);
+    of->start.broken = walk.broken;
+    of->unrecorded |= fl_trace_judge_break(trace, of);
+    return FL_OK;
 }

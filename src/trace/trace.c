@@ -156,6 +156,29 @@ const fl_block_view *fl_trace_final_blocks(const fl_trace *trace, size_t device,
     return trace->devices.items[device].blocks.items;
 }
 
+bool fl_trace_leaves_out(const fl_trace *trace, size_t device, uint8_t kind)
+{
+    return (trace->devices.items[device].unrecorded >> kind & 1) != 0;
+}
+
+fl_order fl_trace_order(const fl_trace *trace, size_t device, uint64_t *ret_left_out)
+{
+    const fl_trace_device *of = &trace->devices.items[device];
+    *ret_left_out = of->left_out;
+    if (of->is_disordered)
+        return FL_ORDER_WRONG;
+    return of->is_reordered ? FL_ORDER_RESTORED : FL_ORDER_AS_RECORDED;
+}
+
+const char *fl_trace_impossible(const fl_trace *trace, size_t device, uint64_t *ret_shown,
+                                uint64_t *ret_impossible)
+{
+    const fl_trace_device *of = &trace->devices.items[device];
+    *ret_shown = of->shown_parts;
+    *ret_impossible = of->impossible_parts;
+    return of->impossible_parts > 0 ? trace->texts.items[of->impossible] : NULL;
+}
+
 uint32_t fl_trace_final_stack(const fl_trace *trace, size_t device, size_t block)
 {
     return trace->devices.items[device].block_stacks.items[block];

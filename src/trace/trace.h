@@ -51,6 +51,24 @@ FL_VECTOR(fl_u64_vector, uint64_t);
 FL_VECTOR(fl_pool_vector, fl_pool_name);
 FL_VECTOR(fl_text_vector, const char *);
 
+/* Where a walk back from the final state meets what cannot be. */
+typedef enum fl_break_kind {
+    FL_BREAK_NONE,
+    FL_BREAK_RUN_TWICE,     /* memory that is there already comes, or goes and stays */
+    FL_BREAK_RUN_MISSING,   /* memory came that is not there later */
+    FL_BREAK_RUN_IN_USE,    /* memory came under a block that lay there before */
+    FL_BREAK_BLOCK_TWICE,   /* a block lies where another one does */
+    FL_BREAK_BLOCK_MISSING, /* a block came that is not there later */
+    FL_BREAK_BLOCK_OTHER,   /* a block is there later, of another size or freed */
+    FL_BREAK_BLOCK_OUTSIDE  /* a block lies in no memory, before the first event */
+} fl_break_kind;
+
+typedef struct fl_break {
+    fl_break_kind kind;
+    uint64_t event; /* at which it shows; the number of events: in the final state */
+    uint64_t address, size;
+} fl_break;
+
 /* What was there before the first event of a cut window.  The window alone tells the mapped runs
  * and the blocks in use, with size 0 where they were freed later; the rebuild adds what follows
  * under a release and its settings, which is what a policy adopts. */
@@ -60,6 +78,7 @@ typedef struct fl_trace_start {
     uint32_t first_id; /* the first of `in_use` has this number, and so on; what was before the
                           window is numbered without a start state, too */
     bool is_known;     /* the walk back was made and met no contradiction */
+    fl_break broken;   /* the one that it met */
     bool is_placed;    /* the rest is valid, and the runs know their range */
     struct fl_block_vector blocks;
     struct fl_range_vector ranges;
@@ -76,8 +95,14 @@ typedef struct fl_trace_device {
     struct fl_note_vector notes;
     struct fl_segment_vector segments;
     struct fl_block_vector blocks;
-    struct fl_u32_vector block_stacks; /* one per block */
+    struct fl_u32_vector block_stacks;      /* one per block */
+    uint64_t shown_parts, impossible_parts; /* segments and blocks: fl_trace_impossible */
+    uint32_t impossible;                    /* text, valid where there are such parts */
+    uint64_t unrecorded; /* bits of the kinds that were left out while recording */
     bool has_final_state, is_complete;
+    bool is_reordered;  /* the events stood in another order in the file */
+    bool is_disordered; /* they still do, and it could not be restored */
+    uint64_t left_out;  /* of a reordered history: events before a gap, which are not kept */
     fl_trace_start start;
 } fl_trace_device;
 FL_VECTOR(fl_device_vector, fl_trace_device);
@@ -112,6 +137,13 @@ struct fl_trace {
     fl_table stream_numbers, pool_numbers, text_numbers, frame_numbers, stack_numbers;
     fl_names names;
 };
+
+/* Is every free one event, because the other half was not recorded? */
+static inline bool fl_trace_has_whole_frees(const fl_trace_device *device)
+{
+    uint64_t halves = UINT64_C(1) << FL_OP_FREE | UINT64_C(1) << FL_OP_FREE_DONE;
+    return (device->unrecorded & halves) != 0;
+}
 
 static inline const fl_columns *fl_trace_columns(const fl_trace *trace, size_t device)
 {
