@@ -128,6 +128,7 @@ FL_API fl_frame fl_trace_stack_frame(const fl_trace *trace, uint32_t stack, size
 FL_API const char *fl_trace_conf(const fl_trace *trace);          /* settings text */
 FL_API uint64_t fl_trace_capacity(const fl_trace *trace);         /* a script's cap= */
 FL_API fl_release_range fl_trace_releases(const fl_trace *trace); /* from the keys in it */
+FL_API const char *fl_trace_release(const fl_trace *trace);       /* a script's `# torch:` */
 
 /* The settings were not in the file, which is cut off or of a release that did not write them yet:
  * fl_trace_conf is what the events show of them, the rest is not known. */

@@ -10,23 +10,30 @@ extern "C" {
 #endif
 
 typedef struct fl_write_options {
-    size_t trace_device; /* whose events */
-    const char *comment; /* a line for people, behind the first one; NULL: none */
+    const char *comment; /* a line for people, where the format has room for one; NULL: none */
+    /* What the trace does not state itself, but is known: the PyTorch release by which it is
+     * understood (NULL: none), and the card's memory (0: not known). */
+    const char *release;
+    uint64_t capacity_bytes;
     /* Takes what is written, in pieces; false: it could not, which ends the writing. */
     bool (*write)(void *user, const char *data, size_t size);
     void *user;
+    /* Told once for each thing in the trace that the format cannot hold, before anything is
+     * written.  May be NULL. */
+    void (*lost)(void *lost_user, const char *what);
+    void *lost_user;
 } fl_write_options;
 
-/* Writes one device's events as a script: everything that a replay asks for, under the card and the
- * settings that the trace states.  What was inferred stands in its place; what the allocator
- * answered, times, stacks and categories are left out.  Reading it gives the same ops, those left
- * out that do nothing (a completion that follows from other ops, a use of an unknown id); a free
- * that stays pending to the end completes there.
+/* Writes a trace, all its devices, in a format that fl_format_is_written knows.
  *
- * FL_ERR_OUTPUT: `write` could not.  FL_ERR_UNAVAILABLE: the window is cut, an allocation from
- * before it is freed.  FL_ERR_RESOURCE. */
-FL_API fl_status fl_write_script(const fl_trace *trace, const fl_write_options *options,
-                                 fl_error *error);
+ * FL_ERR_OUTPUT: `write` could not.  FL_ERR_USAGE: there is no such format, or it is only read.
+ * FL_ERR_UNAVAILABLE: the format cannot hold this trace at all; the text says why.
+ * FL_ERR_RESOURCE. */
+FL_API fl_status fl_write_trace(const fl_trace *trace, const char *format,
+                                const fl_write_options *options, fl_error *error);
+
+/* Is this a format of fl_reader_at that is also written? */
+FL_API bool fl_format_is_written(const char *format);
 
 #ifdef __cplusplus
 }

@@ -71,8 +71,8 @@ static fl_status scratch_fill(const struct work *work, const fl_trace *candidate
     FILE *file = fopen(work->path, "w");
     if (file == NULL)
         return scratch_fail(work, error);
-    fl_write_options options = {0, NULL, write_file, file};
-    fl_status status = fl_write_script(candidate, &options, error);
+    fl_write_options options = {.write = write_file, .user = file};
+    fl_status status = fl_write_trace(candidate, "script", &options, error);
     if (fclose(file) != 0 && status == FL_OK)
         status = scratch_fail(work, error);
     return status;
@@ -128,8 +128,8 @@ static fl_status write_result(const struct work *work, const fl_trace *result,
 {
     char comment[400];
     comment_words(work, comment, sizeof comment);
-    fl_write_options options = {0, comment, write, user};
-    return fl_write_script(result, &options, error);
+    fl_write_options options = {.comment = comment, .write = write, .user = user};
+    return fl_write_trace(result, "script", &options, error);
 }
 
 /* Text that grows. */

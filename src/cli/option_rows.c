@@ -74,6 +74,19 @@ static const fl_option allocator_rows[] = {
     END_OF_ROWS,
 };
 
+static const fl_option convert_rows[] = {
+    {"to", 0, FL_OPTION_TEXT, SETS(to), "FORMAT",
+     "the format of the result: script, flt or json; see `fraglab list formats`", NULL},
+    {"torch", 0, FL_OPTION_TEXT, SETS(torch), "VERSION",
+     "the PyTorch release by which a history is understood, or a script is run for its history "
+     "(what the file's marks say, else the newest known)", NULL},
+    {"conf", 0, FL_OPTION_TEXT, SETS(conf), "TEXT",
+     "the settings under which a script is run for its history (its own, else none)", NULL},
+    {"gpu", 0, FL_OPTION_TEXT, SETS(gpu), "SIZE",
+     "device memory, where the file does not tell it: as for `fraglab replay`", NULL},
+    END_OF_ROWS,
+};
+
 static const fl_option info_rows[] = {
     TRACE_DEVICE_ROW("only this device (all)"),
     {"top", 0, FL_OPTION_COUNT, SETS(top), "N", "so many stacks of what is live (10)", NULL},
@@ -133,6 +146,7 @@ static const fl_option verify_rows[] = {
 const fl_option_group fl_options_common = {"Every command", common_rows};
 const fl_option_group fl_options_input = {"Input", input_rows};
 const fl_option_group fl_options_allocator = {"The allocator", allocator_rows};
+const fl_option_group fl_options_convert = {"The conversion", convert_rows};
 const fl_option_group fl_options_info = {"What is shown", info_rows};
 const fl_option_group fl_options_replay = {"The result", replay_rows};
 const fl_option_group fl_options_settings = {"The judgement", settings_rows};

@@ -41,7 +41,10 @@ void fl_setup_marked_releases(const fl_trace *trace, const fl_profile **ret_prof
 void fl_setup_marks_words(const fl_trace *trace, char *buffer, size_t size)
 {
     fl_release_range marks = fl_trace_releases(trace);
-    if (!marks.known)
+    const char *stated = fl_trace_release(trace);
+    if (stated != NULL)
+        snprintf(buffer, size, "%s", stated);
+    else if (!marks.known)
         snprintf(buffer, size, "not told");
     else if (marks.first_major == marks.last_major && marks.first_minor == marks.last_minor)
         snprintf(buffer, size, "%u.%u", marks.first_major, marks.first_minor);
@@ -201,6 +204,22 @@ static fl_status choose_marked(fl_session *session, fl_trace *trace, fl_setup *s
     return FL_OK;
 }
 
+/* A release that the file names, which is its own word and needs no proof. */
+static fl_status take_stated(fl_session *session, const fl_trace *trace,
+                             const fl_profile **ret_profile, fl_error *error)
+{
+    const char *stated = fl_trace_release(trace);
+    bool is_exact;
+    fl_error why = {0};
+    fl_status status = fl_profile_find(stated, ret_profile, &is_exact, &why);
+    if (status != FL_OK)
+        return fl_fail(error, FL_ERR_INPUT, "%s: %s", fl_trace_path(trace), why.text);
+    if (!is_exact)
+        fl_session_warn(session, "%s: PyTorch %s is not known, taking the nearest, %s",
+                        fl_trace_path(trace), stated, fl_profile_release(*ret_profile));
+    return FL_OK;
+}
+
 fl_status fl_setup_torch(fl_session *session, const fl_profile **ret_profile, fl_error *error)
 {
     const char *torch = session->options.torch;
@@ -215,12 +234,15 @@ fl_status fl_setup_torch(fl_session *session, const fl_profile **ret_profile, fl
 fl_status fl_setup_take_releases(fl_session *session, fl_trace *trace, fl_setup *setup,
                                  fl_error *error)
 {
-    bool has_torch = session->options.torch != NULL, has_marks = fl_trace_releases(trace).known;
+    bool has_torch = session->options.torch != NULL, is_stated = fl_trace_release(trace) != NULL;
+    bool has_marks = fl_trace_releases(trace).known || is_stated;
     fl_status status = FL_OK;
     if (has_torch)
         status = fl_setup_torch(session, &setup->profile, error);
     setup->recorded = setup->profile;
-    if (status == FL_OK && has_marks) {
+    if (status == FL_OK && is_stated) {
+        status = take_stated(session, trace, &setup->recorded, error);
+    } else if (status == FL_OK && has_marks) {
         fl_error why = {0};
         status = choose_marked(session, trace, setup, &setup->recorded, &why);
         if (status == FL_ERR_UNAVAILABLE && has_torch)
@@ -245,6 +267,8 @@ fl_status fl_setup_take_recorded(fl_session *session, fl_trace *trace, fl_setup 
                                  fl_error *error)
 {
     setup->recorded = fl_profile_newest();
+    if (fl_trace_release(trace) != NULL)
+        return take_stated(session, trace, &setup->recorded, error);
     if (!fl_trace_releases(trace).known)
         return FL_OK;
     return choose_marked(session, trace, setup, &setup->recorded, error);

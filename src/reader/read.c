@@ -24,6 +24,20 @@ bool fl_reader_at(size_t index, const char **ret_name, const char **ret_summary)
     return true;
 }
 
+static const fl_reader_ops *reader_find(const char *name)
+{
+    for (size_t i = 0; i < READER_COUNT; i++)
+        if (strcmp(readers[i]->name, name) == 0)
+            return readers[i];
+    return NULL;
+}
+
+bool fl_format_is_written(const char *format)
+{
+    const fl_reader_ops *reader = reader_find(format);
+    return reader != NULL && reader->write != NULL;
+}
+
 /* Formats that are known by sight but not read. */
 typedef struct foreign_row {
     const char *start; /* after blanks */
@@ -61,16 +75,18 @@ static const foreign_row *foreign_find(const uint8_t *head, size_t size)
     return NULL;
 }
 
-/* The names of all readers, for a hint. */
-static const char *reader_names(char *buffer, size_t size)
+/* The names of all readers, or of those that also write, for a hint. */
+static const char *reader_names(bool writes, char *buffer, size_t size)
 {
     size_t used = 0;
     buffer[0] = '\0';
     for (size_t i = 0; i < READER_COUNT; i++) {
         size_t length = strlen(readers[i]->name);
+        if (writes && readers[i]->write == NULL)
+            continue;
         if (used + length + 3 > size)
             break;
-        if (i > 0) {
+        if (used > 0) {
             memcpy(buffer + used, ", ", 2);
             used += 2;
         }
@@ -82,15 +98,12 @@ static const char *reader_names(char *buffer, size_t size)
 
 static fl_status reader_by_name(const char *name, const fl_reader_ops **ret_reader, fl_error *error)
 {
-    for (size_t i = 0; i < READER_COUNT; i++) {
-        if (strcmp(readers[i]->name, name) == 0) {
-            *ret_reader = readers[i];
-            return FL_OK;
-        }
-    }
+    *ret_reader = reader_find(name);
+    if (*ret_reader != NULL)
+        return FL_OK;
     char names[128];
     fl_fail(error, FL_ERR_USAGE, "no format '%s'", name);
-    fl_hint(error, "this build reads %s", reader_names(names, sizeof names));
+    fl_hint(error, "this build reads %s", reader_names(false, names, sizeof names));
     return FL_ERR_USAGE;
 }
 
@@ -117,7 +130,7 @@ static fl_status reader_by_content(fl_input *input, const fl_reader_ops **ret_re
     else
         status =
             fl_fail(error, FL_ERR_INPUT, "%s:0: expected a trace in a known format", input->name);
-    fl_hint(error, "this build reads %s", reader_names(names, sizeof names));
+    fl_hint(error, "this build reads %s", reader_names(false, names, sizeof names));
     return status;
 }
 
@@ -188,4 +201,17 @@ fl_status fl_read_memory(const void *data, size_t size, const char *name,
     status = read_input(&input, name, ret_trace, error);
     fl_input_close(&input);
     return status;
+}
+
+fl_status fl_write_trace(const fl_trace *trace, const char *format, const fl_write_options *options,
+                         fl_error *error)
+{
+    const fl_reader_ops *reader = reader_find(format);
+    if (reader != NULL && reader->write != NULL)
+        return reader->write(trace, options, error);
+    char names[128];
+    fl_fail(error, FL_ERR_USAGE, reader == NULL ? "no format '%s'" : "format '%s' is only read",
+            format);
+    fl_hint(error, "this build writes %s", reader_names(true, names, sizeof names));
+    return FL_ERR_USAGE;
 }

@@ -3,6 +3,7 @@
 #define FL_READER_READER_H
 
 #include <fraglab/read.h>
+#include <fraglab/write.h>
 
 #include "reader/input.h"
 #include "trace/build.h"
@@ -18,6 +19,8 @@ typedef struct fl_reader_ops {
     /* Fills a new trace, all but the last step fl_trace_finish.  `options` has no NULL host. */
     fl_status (*read)(fl_input *input, const fl_read_options *options, fl_trace *trace,
                       fl_error *error);
+    /* Writes a trace in this format; NULL: it is only read. */
+    fl_status (*write)(const fl_trace *trace, const fl_write_options *options, fl_error *error);
 } fl_reader_ops;
 
 /* Is the word somewhere in these bytes?  For probes. */

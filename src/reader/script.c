@@ -5,6 +5,8 @@
  * id may be used again once it was freed, and each use gets a number of its own. */
 #include "reader/reader.h"
 #include "reader/script_line.h"
+#include "reader/script_write.h"
+#include "trace/told.h"
 
 #include "base/memory.h"
 #include "base/units.h"
@@ -14,7 +16,7 @@
 /* Ids of one device.  `freed` maps ids whose free a `d` may complete to the event of that free; it
  * is kept from the first `d` on. */
 typedef struct script_ids {
-    fl_table live, freed;
+    fl_table live, freed, waiting; /* `waiting`: pending from before the first operation */
     bool knows_freed;
 } script_ids;
 
@@ -87,6 +89,9 @@ static fl_status ids_learn_freed(script_reader *reader, size_t device)
 static fl_status ids_free_done(script_reader *reader, const fl_script_line *line, fl_event *event)
 {
     script_ids *ids = &reader->ids[line->device];
+    event->id = fl_table_take(&ids->waiting, line->id);
+    if (event->id != FL_TABLE_EMPTY)
+        return FL_OK;
     if (!ids->knows_freed && ids_learn_freed(reader, line->device) != FL_OK)
         return FL_ERR_RESOURCE;
     uint32_t at = fl_table_take(&ids->freed, line->id);
@@ -156,6 +161,58 @@ static fl_status script_keep_notes(script_reader *reader, const fl_script_line *
     return FL_OK;
 }
 
+/* What was there before the first operation. */
+
+static fl_status script_segment(script_reader *reader, const fl_script_line *line)
+{
+    fl_segment_view run = {
+        .is_small = line->is_small,
+        .is_expandable = line->page > 0,
+        .address = line->event.address,
+        .size = line->event.size,
+    };
+    fl_status status =
+        fl_trace_intern_stream(reader->trace, line->stream, &run.stream, reader->error);
+    if (status == FL_OK && line->has_pool)
+        status = fl_trace_intern_pool(reader->trace, line->pool, &run.pool, reader->error);
+    if (status != FL_OK)
+        return status;
+    return fl_told_add_run(reader->trace, line->device, &run, line->range_base, line->page,
+                             reader->error);
+}
+
+static fl_status script_block(script_reader *reader, const fl_script_line *line)
+{
+    script_ids *ids = &reader->ids[line->device];
+    fl_block_view block = {
+        .state = line->is_pending ? FL_BLOCK_PENDING : FL_BLOCK_LIVE,
+        .address = line->event.address,
+        .size = line->event.size,
+        .requested = line->requested,
+    };
+    if (fl_table_get(&ids->live, line->id) != FL_TABLE_EMPTY ||
+        fl_table_get(&ids->waiting, line->id) != FL_TABLE_EMPTY)
+        return fl_fail(reader->error, FL_ERR_INPUT, "id %llu is live already",
+                       (unsigned long long)line->id);
+    fl_status status =
+        fl_trace_new_id(reader->trace, line->device, line->id, &block.id, reader->error);
+    if (status == FL_OK)
+        status = fl_told_add_block(reader->trace, line->device, &block, reader->error);
+    if (status == FL_OK && !fl_table_set(reader->host, line->is_pending ? &ids->waiting : &ids->live,
+                                         line->id, block.id, reader->error))
+        status = FL_ERR_RESOURCE;
+    return status;
+}
+
+static fl_status script_before(script_reader *reader, const fl_script_line *line)
+{
+    if (fl_trace_event_count(reader->trace, line->device) > 0)
+        return fl_fail(reader->error, FL_ERR_INPUT,
+                       "what was there before the first operation comes before it");
+    return line->event.kind == FL_SCRIPT_SEGMENT ? script_segment(reader, line)
+                                                 : script_block(reader, line);
+}
+
 static fl_status script_operation(script_reader *reader, fl_piece text)
 {
     fl_script_line line;
@@ -165,6 +222,8 @@ static fl_status script_operation(script_reader *reader, fl_piece text)
     fl_event event = line.event;
     reader->device = line.device;
     fl_status status = fl_trace_add_device(reader->trace, line.device, reader->error);
+    if (status == FL_OK && line.event.kind >= FL_SCRIPT_SEGMENT)
+        return script_before(reader, &line);
     if (status == FL_OK)
         status = names_resolve(reader, &line, &event);
     if (status == FL_OK)
@@ -226,6 +285,13 @@ static fl_status script_mark(script_reader *reader, fl_piece text)
     return status;
 }
 
+/* The release under which the operations are what they are. */
+static fl_status script_release(script_reader *reader, fl_piece text)
+{
+    fl_piece word;
+    return fl_piece_word(&text, &word) ? script_intern(reader, word, &reader->trace->release) : FL_OK;
+}
+
 static fl_status script_comment(script_reader *reader, fl_piece text)
 {
     fl_piece rest = text;
@@ -233,6 +299,8 @@ static fl_status script_comment(script_reader *reader, fl_piece text)
         return script_header(reader, text);
     if (fl_piece_skip(&rest, "cat:"))
         return script_category(reader, rest);
+    if (fl_piece_skip(&rest, "torch:"))
+        return script_release(reader, rest);
     if (fl_piece_starts(text, "phase:") || fl_piece_starts(text, "step:"))
         return script_mark(reader, text);
     return FL_OK;
@@ -309,9 +377,13 @@ static fl_status script_read(fl_input *input, const fl_read_options *options, fl
     reader->error = error;
     trace->format = FL_FORMAT_SCRIPT;
     fl_status status = script_lines(reader);
+    for (size_t i = 0; status == FL_OK && i < trace->devices.count; i++)
+        if ((status = fl_told_finish(trace, i, error)) == FL_ERR_INPUT)
+            fl_prefix(error, "%s:%llu", input->name, (unsigned long long)reader->line);
     for (size_t i = 0; i <= FL_TRACE_MAX_DEVICE; i++) {
         fl_table_deinit(options->host, &reader->ids[i].live);
         fl_table_deinit(options->host, &reader->ids[i].freed);
+        fl_table_deinit(options->host, &reader->ids[i].waiting);
     }
     fl_delete(options->host, reader, sizeof *reader);
     return status;
@@ -338,4 +410,5 @@ const fl_reader_ops fl_reader_script = {
     .summary = "one operation a line: a ID BYTES STREAM, f ID, ...",
     .probe = script_probe,
     .read = script_read,
+    .write = fl_script_write,
 };

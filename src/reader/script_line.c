@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Fields: i id, b bytes, s stream, w what is reset, p pool, x fraction, T text to the end of the
+/* Fields: i id, b bytes, A address, n bytes that were asked for, s stream, w what is reset, p pool, x fraction, T text to the end of the
  * line.  Those behind
  * `?` may be left out. */
 typedef struct script_row {
@@ -37,6 +37,8 @@ static const script_row rows[] = {
     {'C', FL_OP_CONFIGURE, "T", "C TEXT"},
     {'o', FL_OP_OUTSIDE, "b", "o BYTES"},
     {'m', FL_OP_MARK, "T", "m TEXT"},
+    {'S', FL_SCRIPT_SEGMENT, "Abs", "S ADDRESS BYTES STREAM"},
+    {'B', FL_SCRIPT_BLOCK, "iAbn", "B ID ADDRESS BYTES REQUESTED"},
 };
 
 #define ROW_COUNT (sizeof rows / sizeof *rows)
@@ -150,6 +152,16 @@ static bool take_stream(fl_script_line *line, fl_piece word)
     return fl_piece_number(word, &line->stream);
 }
 
+static bool take_address(fl_script_line *line, fl_piece word)
+{
+    return fl_piece_number(word, &line->event.address);
+}
+
+static bool take_requested(fl_script_line *line, fl_piece word)
+{
+    return fl_parse_size(word.at, word.length, &line->requested);
+}
+
 /* N means {0, N}. */
 static bool take_pool(fl_script_line *line, fl_piece word)
 {
@@ -185,6 +197,8 @@ typedef struct field_row {
 static const field_row field_rows[] = {
     {'i', "an id (a number)", take_id},
     {'b', "a size", take_bytes},
+    {'A', "an address", take_address},
+    {'n', "a size", take_requested},
     {'s', "a stream (a number)", take_stream},
     {'p', "a pool (N or K.N)", take_pool},
     {'x', "a fraction from 0 to 1", take_fraction},
@@ -223,12 +237,39 @@ static bool take_stack(fl_script_line *line, fl_piece word)
     return fl_piece_number(word, &number);
 }
 
+static bool take_bool(fl_piece word, bool *ret)
+{
+    *ret = word.length == 1 && *word.at == '1';
+    return *ret || (word.length == 1 && *word.at == '0');
+}
+
 static bool take_flag(fl_script_line *line, fl_piece word, uint8_t flag)
 {
-    bool is_on = word.length == 1 && *word.at == '1';
+    bool is_on;
+    bool is_bool = take_bool(word, &is_on);
     if (is_on)
         line->event.flags |= flag;
-    return is_on || (word.length == 1 && *word.at == '0');
+    return is_bool;
+}
+
+static bool take_small(fl_script_line *line, fl_piece word)
+{
+    return take_bool(word, &line->is_small);
+}
+
+static bool take_pending(fl_script_line *line, fl_piece word)
+{
+    return take_bool(word, &line->is_pending);
+}
+
+static bool take_base(fl_script_line *line, fl_piece word)
+{
+    return fl_piece_number(word, &line->range_base);
+}
+
+static bool take_page(fl_script_line *line, fl_piece word)
+{
+    return fl_parse_size(word.at, word.length, &line->page) && line->page > 0;
 }
 
 /* 0 cannot be told from no address, and no memory lies there. */
@@ -236,6 +277,11 @@ static bool take_at(fl_script_line *line, fl_piece word)
 {
     line->event.flags |= FL_OP_AT;
     return fl_piece_number(word, &line->event.address) && line->event.address != 0;
+}
+
+static bool take_held(fl_script_line *line, fl_piece word)
+{
+    return take_flag(line, word, FL_OP_HELD);
 }
 
 static bool take_capture(fl_script_line *line, fl_piece word)
@@ -265,10 +311,16 @@ static const key_row key_rows[] = {
     {"t=", FL_OP_NONE, "a time in microseconds", take_time},
     {"stack=", FL_OP_NONE, "a stack number", take_stack},
     {"at=", FL_OP_ALLOC, "an address", take_at},
+    {"held=", FL_OP_FREE, "0 or 1", take_held},
     {"stream=", FL_OP_SCOPE_BEGIN, "a stream (a number)", take_stream},
     {"capture=", FL_OP_SCOPE_BEGIN, "0 or 1", take_capture},
     {"nosplit=", FL_OP_SCOPE_BEGIN, "0 or 1", take_no_split},
     {"use_on_oom=", FL_OP_SCOPE_BEGIN, "0 or 1", take_use_on_oom},
+    {"small=", FL_SCRIPT_SEGMENT, "0 or 1", take_small},
+    {"pool=", FL_SCRIPT_SEGMENT, "a pool (N or K.N)", take_pool},
+    {"base=", FL_SCRIPT_SEGMENT, "an address", take_base},
+    {"page=", FL_SCRIPT_SEGMENT, "a size", take_page},
+    {"pending=", FL_SCRIPT_BLOCK, "0 or 1", take_pending},
 };
 
 /* The key that a part starts with; on success the part is left with its value. */
@@ -393,8 +445,10 @@ static bool parse_finish(const script_row *row, fl_script_line *line, complaint 
 {
     if (row->kind == FL_OP_ALLOC && !line->has_stream)
         line->has_stream = true; /* the default stream, 0 */
+    if (row->kind == FL_SCRIPT_SEGMENT && line->page > 0 && line->range_base > line->event.address)
+        return complain(why, "the base of a segment lies above it");
     bool is_default = line->has_pool && line->pool.first == 0 && line->pool.second == 0;
-    if (is_default && row->kind != FL_OP_TRIM)
+    if (is_default && row->kind != FL_OP_TRIM && row->kind != FL_SCRIPT_SEGMENT)
         return complain(why, "pool 0 is the default pool: '%c' does not apply to it", row->letter);
     return true;
 }

@@ -17,6 +17,9 @@ bool fl_piece_skip(fl_piece *piece, const char *start);  /* then also drops it *
 bool fl_piece_word(fl_piece *piece, fl_piece *ret_word); /* takes the next word, if any */
 bool fl_piece_number(fl_piece piece, uint64_t *ret);     /* decimal or 0x hexadecimal */
 
+/* Lines that tell what was there before the first operation; kinds beside those of events. */
+enum { FL_SCRIPT_SEGMENT = FL_EVENT_KIND_END, FL_SCRIPT_BLOCK };
+
 typedef struct fl_script_line {
     fl_event event;  /* kind, flags, size or fraction, time_us; the rest has yet to be looked up */
     uint64_t device; /* <= FL_TRACE_MAX_DEVICE */
@@ -24,6 +27,9 @@ typedef struct fl_script_line {
     uint64_t stream;
     fl_pool_name pool;
     bool has_id, has_stream, has_pool;
+    uint64_t requested;          /* of a block */
+    uint64_t range_base, page;   /* of a segment; page 0: not expandable */
+    bool is_small, is_pending;
     fl_piece text;  /* of C and m */
     fl_piece stack; /* `at` NULL: none */
     fl_piece parts; /* all key=value parts */

@@ -45,7 +45,22 @@ void fl_trace_free(fl_trace *trace)
     fl_table_deinit(host, &trace->text_numbers);
     fl_table_deinit(host, &trace->frame_numbers);
     fl_table_deinit(host, &trace->stack_numbers);
+    fl_vector_deinit(host, &trace->image);
+    fl_mapping_close(&trace->mapping);
     fl_delete(host, trace, sizeof *trace);
+}
+
+/* No text like others: it says where the trace is, not what is in it. */
+static bool keep_path(fl_trace *trace, const char *path, fl_error *error)
+{
+    size_t length = strlen(path);
+    char *clean = fl_new(trace->host, 3 * length + 1, error);
+    if (clean == NULL)
+        return false;
+    size_t clean_length = fl_utf8_clean(path, length, clean);
+    trace->path = fl_arena_copy(trace->host, &trace->arena, clean, clean_length, error);
+    fl_delete(trace->host, clean, 3 * length + 1);
+    return trace->path != NULL;
 }
 
 fl_trace *fl_trace_new(const fl_host *host, const char *path, fl_error *error)
@@ -54,13 +69,13 @@ fl_trace *fl_trace_new(const fl_host *host, const char *path, fl_error *error)
     if (trace == NULL)
         return NULL;
     trace->host = host;
-    trace->conf = FL_NONE;
+    trace->conf = trace->release = FL_NONE;
     trace->capacity_bytes = UINT64_MAX;
     trace->fraction = -1;
     uint32_t default_pool;
     if (fl_trace_add_device(trace, 0, error) == FL_OK &&
         fl_trace_intern_pool(trace, (fl_pool_name){0, 0}, &default_pool, error) == FL_OK &&
-        fl_trace_intern_text(trace, path, strlen(path), &trace->path, error) == FL_OK)
+        keep_path(trace, path, error))
         return trace;
     fl_trace_free(trace);
     return NULL;
@@ -484,6 +499,8 @@ fl_status fl_trace_show_segment(fl_trace *trace, size_t device, size_t block_cou
 
 fl_status fl_trace_finish(fl_trace *trace, fl_error *error)
 {
+    if (trace->is_judged)
+        return FL_OK;
     for (size_t i = 0; i < trace->devices.count; i++) {
         fl_trace_device *device = &trace->devices.items[i];
         if (!fl_columns_trim(trace->host, &device->columns, error))

@@ -15,4 +15,10 @@ bool fl_columns_use(const fl_host *host, fl_columns *columns, fl_column column, 
 /* Gives the room back that no event uses. */
 bool fl_columns_trim(const fl_host *host, fl_columns *columns, fl_error *error);
 
+/* A column as bytes, and how many each entry has; NULL: no event has anything in it. */
+const void *fl_columns_bytes(const fl_columns *columns, fl_column column, size_t *ret_width);
+
+/* Uses bytes of the trace's image as a column of `count` entries. */
+void fl_columns_lend(fl_columns *columns, fl_column column, void *bytes);
+
 #endif

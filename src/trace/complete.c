@@ -91,7 +91,8 @@ fl_status fl_trace_judge_window(const fl_trace *trace, const fl_trace_device *de
                                 bool *ret_complete, fl_error *error)
 {
     if (trace->format == FL_FORMAT_SCRIPT || !device->has_final_state) {
-        *ret_complete = trace->format == FL_FORMAT_SCRIPT || starts_from_nothing(&device->columns);
+        *ret_complete = trace->format == FL_FORMAT_SCRIPT ? device->start.segments.count == 0
+                                                          : starts_from_nothing(&device->columns);
         return FL_OK;
     }
     walk_back walk = {.host = trace->host, .error = error};

@@ -5,7 +5,7 @@
 
 const char *fl_trace_path(const fl_trace *trace)
 {
-    return trace->texts.items[trace->path];
+    return trace->path;
 }
 
 fl_format fl_trace_format(const fl_trace *trace)
@@ -110,6 +110,11 @@ fl_frame fl_trace_stack_frame(const fl_trace *trace, uint32_t stack, size_t dept
 const char *fl_trace_conf(const fl_trace *trace)
 {
     return trace->conf != FL_NONE ? trace->texts.items[trace->conf] : NULL;
+}
+
+const char *fl_trace_release(const fl_trace *trace)
+{
+    return trace->release != FL_NONE ? trace->texts.items[trace->release] : NULL;
 }
 
 bool fl_trace_lacks_conf(const fl_trace *trace)

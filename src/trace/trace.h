@@ -8,6 +8,7 @@
 
 #include <fraglab/trace.h>
 
+#include "base/mapping.h"
 #include "base/table.h"
 #include "base/vector.h"
 #include "trace/arena.h"
@@ -39,6 +40,7 @@ typedef struct fl_columns {
     uint64_t *address;
     int64_t *time_us;
     uint64_t capacity[FL_COLUMN_COUNT]; /* entries; 0: the column is NULL */
+    bool is_lent; /* they lie in the trace's image: nothing can be added, nothing given back */
 } fl_columns;
 
 FL_VECTOR(fl_insertion_vector, fl_insertion);
@@ -50,6 +52,7 @@ FL_VECTOR(fl_u32_vector, uint32_t);
 FL_VECTOR(fl_u64_vector, uint64_t);
 FL_VECTOR(fl_pool_vector, fl_pool_name);
 FL_VECTOR(fl_text_vector, const char *);
+FL_VECTOR(fl_byte_vector, uint8_t);
 
 /* Where a walk back from the final state meets what cannot be. */
 typedef enum fl_break_kind {
@@ -116,8 +119,9 @@ FL_VECTOR(fl_frame_vector, fl_frame_row);
 struct fl_trace {
     const fl_host *host;
     fl_format format;
-    const char *format_name; /* static: the reader's */
-    uint32_t path, conf;     /* texts; conf FL_NONE: not stated */
+    const char *format_name; /* the reader's; lives as long as the trace */
+    const char *path;        /* in the arena */
+    uint32_t conf, release;  /* texts; FL_NONE: not stated */
     bool lacks_conf;
     bool lacks_pools; /* the final state does not say whose its segments are */
     uint64_t capacity_bytes;
@@ -136,6 +140,11 @@ struct fl_trace {
     struct fl_arena arena;             /* the texts' bytes */
     fl_table stream_numbers, pool_numbers, text_numbers, frame_numbers, stack_numbers;
     fl_names names;
+    /* The bytes of a .flt, in which the columns lie: mapped or read.  Such a trace was judged when
+     * it was written, and its tables of numbers are empty: what it interns is new. */
+    fl_mapping mapping;
+    struct fl_byte_vector image;
+    bool is_judged;
 };
 
 /* Is every free one event, because the other half was not recorded? */

@@ -13,8 +13,8 @@
 char *script_of(const fl_trace *trace)
 {
     taker to = {.text = calloc(1, 1)};
-    fl_write_options options = {0, NULL, taker_take, &to};
-    assert_int_equal(fl_write_script(trace, &options, NULL), FL_OK);
+    fl_write_options options = {.write = taker_take, .user = &to};
+    assert_int_equal(fl_write_trace(trace, "script", &options, NULL), FL_OK);
     char *line;
     if (*to.text == '#' && (line = strchr(to.text, '\n')) != NULL)
         memmove(to.text, line + 1, strlen(line + 1) + 1);

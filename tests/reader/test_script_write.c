@@ -24,8 +24,8 @@ static taker write_trace(const fl_trace *trace, size_t device, const char *comme
 {
     taker to = {0};
     fl_error error = {0};
-    fl_write_options options = {device, comment, taker_take, &to};
-    if (fl_write_script(trace, &options, &error) != FL_OK)
+    fl_write_options options = {.comment = comment, .write = taker_take, .user = &to};
+    if (fl_write_trace(trace, "script", &options, &error) != FL_OK)
         fail_msg("%s", error.text);
     return to;
 }
@@ -80,7 +80,7 @@ static void only_one_device_is_written(void **state)
     assert_string_equal(to.text, "# two\na 1 1024 0\nf 1\n");
     free(to.text);
     fl_write_options options = {3, NULL, taker_take, NULL};
-    assert_int_equal(fl_write_script(trace, &options, NULL), FL_ERR_USAGE);
+    assert_int_equal(fl_write_trace(trace, "script", &options, NULL), FL_ERR_USAGE);
     fl_trace_free(trace);
 }
 
@@ -225,8 +225,8 @@ static void a_place_that_takes_no_more_is_an_output_error(void **state)
     for (size_t most = 1; most < whole.length; most++) {
         taker to = {.most = most};
         fl_error error = {0};
-        fl_write_options options = {0, "c", taker_take, &to};
-        assert_int_equal(fl_write_script(trace, &options, &error), FL_ERR_OUTPUT);
+        fl_write_options options = {.comment = "c", .write = taker_take, .user = &to};
+        assert_int_equal(fl_write_trace(trace, "script", &options, &error), FL_ERR_OUTPUT);
         assert_string_equal(error.text, "a script could not be written");
         free(to.text);
     }

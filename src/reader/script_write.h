@@ -1,0 +1,15 @@
+/* The writing half of the script format; script.c has the table. */
+#ifndef FL_READER_SCRIPT_WRITE_H
+#define FL_READER_SCRIPT_WRITE_H
+
+#include <fraglab/write.h>
+
+/* Writes a trace as a script: everything that a replay asks for, under the card, the settings and
+ * the release that the trace states, and what was there before the first event.  What was inferred
+ * stands in its place.  Reading it gives the same ops, those left out that do nothing (a completion
+ * that follows from other ops, a use of an unknown id).
+ *
+ * FL_ERR_UNAVAILABLE: the window is cut, and what was there before is not known. */
+fl_status fl_script_write(const fl_trace *trace, const fl_write_options *options, fl_error *error);
+
+#endif
