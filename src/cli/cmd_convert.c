@@ -42,8 +42,7 @@ static fl_status write_result(struct conversion *conversion, const fl_trace *tra
     fl_output *output = &conversion->session->output;
     bool is_known = conversion->capacity_bytes != FL_UNLIMITED;
     fl_write_options options = {
-        .release =
-            conversion->release != NULL ? fl_profile_release(conversion->release) : NULL,
+        .release = conversion->release != NULL ? fl_profile_release(conversion->release) : NULL,
         .capacity_bytes = is_known ? conversion->capacity_bytes : 0,
         .write = fl_output_write,
         .user = output,
@@ -67,10 +66,9 @@ static void take_world(struct conversion *conversion, size_t device, bool is_fir
         fl_session_warn(conversion->session, "not in the %s: the card of device %zu, another one",
                         conversion->session->options.to, device);
     if (conversion->release != setup->recorded)
-        fl_session_warn(conversion->session,
-                        "device %zu is understood by PyTorch %s, the first one by %s", device,
-                        fl_profile_release(setup->recorded),
-                        fl_profile_release(conversion->release));
+        fl_session_warn(
+            conversion->session, "device %zu is understood by PyTorch %s, the first one by %s",
+            device, fl_profile_release(setup->recorded), fl_profile_release(conversion->release));
 }
 
 /* Infers what the history of one device does not say: the one of --trace-device. */

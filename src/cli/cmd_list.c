@@ -67,9 +67,9 @@ static void list_formats(fl_emit *emit)
 {
     const char *name, *summary;
     for (size_t i = 0; fl_reader_at(i, &name, &summary); i++) {
-        const fl_emit_value cells[] = {
-            fl_emit_text(name), fl_emit_text(fl_format_is_written(name) ? "both" : "input"),
-            fl_emit_text(summary)};
+        const fl_emit_value cells[] = {fl_emit_text(name),
+                                       fl_emit_text(fl_format_is_written(name) ? "both" : "input"),
+                                       fl_emit_text(summary)};
         fl_emit_row(emit, cells);
     }
     for (size_t i = 0; fl_emit_at(i) != NULL; i++) {

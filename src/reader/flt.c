@@ -1,7 +1,7 @@
 /* Our own binary form, for traces that are looked at more than once: mapped where the file itself
  * is at hand, else read into memory as a whole.  What is in it belongs to the trace layer. */
-#include "reader/reader.h"
 #include "trace/flt.h"
+#include "reader/reader.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -178,7 +178,7 @@ static fl_status script_segment(script_reader *reader, const fl_script_line *lin
     if (status != FL_OK)
         return status;
     return fl_told_add_run(reader->trace, line->device, &run, line->range_base, line->page,
-                             reader->error);
+                           reader->error);
 }
 
 static fl_status script_block(script_reader *reader, const fl_script_line *line)
@@ -198,8 +198,9 @@ static fl_status script_block(script_reader *reader, const fl_script_line *line)
         fl_trace_new_id(reader->trace, line->device, line->id, &block.id, reader->error);
     if (status == FL_OK)
         status = fl_told_add_block(reader->trace, line->device, &block, reader->error);
-    if (status == FL_OK && !fl_table_set(reader->host, line->is_pending ? &ids->waiting : &ids->live,
-                                         line->id, block.id, reader->error))
+    if (status == FL_OK &&
+        !fl_table_set(reader->host, line->is_pending ? &ids->waiting : &ids->live, line->id,
+                      block.id, reader->error))
         status = FL_ERR_RESOURCE;
     return status;
 }
@@ -289,7 +290,8 @@ static fl_status script_mark(script_reader *reader, fl_piece text)
 static fl_status script_release(script_reader *reader, fl_piece text)
 {
     fl_piece word;
-    return fl_piece_word(&text, &word) ? script_intern(reader, word, &reader->trace->release) : FL_OK;
+    return fl_piece_word(&text, &word) ? script_intern(reader, word, &reader->trace->release)
+                                       : FL_OK;
 }
 
 static fl_status script_comment(script_reader *reader, fl_piece text)

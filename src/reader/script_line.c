@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Fields: i id, b bytes, A address, n bytes that were asked for, s stream, w what is reset, p pool, x fraction, T text to the end of the
- * line.  Those behind
+/* Fields: i id, b bytes, A address, n bytes that were asked for, s stream, w what is reset, p pool,
+ * x fraction, T text to the end of the line.  Those behind
  * `?` may be left out. */
 typedef struct script_row {
     char letter;

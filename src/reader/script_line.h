@@ -27,8 +27,8 @@ typedef struct fl_script_line {
     uint64_t stream;
     fl_pool_name pool;
     bool has_id, has_stream, has_pool;
-    uint64_t requested;          /* of a block */
-    uint64_t range_base, page;   /* of a segment; page 0: not expandable */
+    uint64_t requested;        /* of a block */
+    uint64_t range_base, page; /* of a segment; page 0: not expandable */
     bool is_small, is_pending;
     fl_piece text;  /* of C and m */
     fl_piece stack; /* `at` NULL: none */

@@ -25,8 +25,8 @@ typedef struct script_writer {
     const fl_trace *trace;
     const fl_write_options *options;
     size_t device;
-    uint64_t event;        /* whose parts a line carries; UINT64_MAX: none, it is inferred */
-    const fl_note *notes;  /* the next ones */
+    uint64_t event;       /* whose parts a line carries; UINT64_MAX: none, it is inferred */
+    const fl_note *notes; /* the next ones */
     size_t note_count;
     uint8_t *marks; /* by id */
     fl_error *error;
@@ -153,16 +153,15 @@ static fl_status write_category(script_writer *writer, uint32_t id)
     if (category == FL_NONE)
         return FL_OK;
     fl_status status = put_format(writer, "# cat: %" PRIu64, original(writer, id));
-    return status == FL_OK
-               ? put_line(writer, " ", fl_trace_names(writer->trace)->texts[category])
-               : status;
+    return status == FL_OK ? put_line(writer, " ", fl_trace_names(writer->trace)->texts[category])
+                           : status;
 }
 
 static fl_status write_alloc(script_writer *writer, const fl_op *op)
 {
-    fl_status status = put_format(writer, "a %" PRIu64 " %" PRIu64 " %" PRIu64,
-                                  original(writer, op->id), op->size,
-                                  fl_trace_names(writer->trace)->streams[op->stream]);
+    fl_status status =
+        put_format(writer, "a %" PRIu64 " %" PRIu64 " %" PRIu64, original(writer, op->id), op->size,
+                   fl_trace_names(writer->trace)->streams[op->stream]);
     if (status == FL_OK && (op->flags & FL_OP_AT))
         status = put_format(writer, " at=0x%" PRIx64, op->address);
     if (status == FL_OK)
@@ -170,19 +169,12 @@ static fl_status write_alloc(script_writer *writer, const fl_op *op)
     return status == FL_OK ? write_category(writer, op->id) : status;
 }
 
-/* What was there before a cut window has a number behind those of the window, or none. */
-static bool is_from_before(const script_writer *writer, uint32_t id)
-{
-    const fl_trace_device *device = &writer->trace->devices.items[writer->options->trace_device];
-    return id == FL_NONE || (!device->is_complete && id >= device->start.first_id);
-}
-
 static fl_status write_free(script_writer *writer, const fl_op *op)
 {
-    if (is_from_before(writer, op->id))
+    if (op->id == FL_NONE)
         return fl_fail(writer->error, FL_ERR_UNAVAILABLE,
-                       "%s: the window is cut: an allocation from before it is freed",
-                       fl_trace_path(writer->trace));
+                       "%s: event %" PRIu64 ": free of an allocation that the file never made",
+                       fl_trace_path(writer->trace), writer->event);
     uint8_t *marks = &writer->marks[op->id];
     bool is_held = (op->flags & FL_OP_HELD) != 0;
     *marks = (uint8_t)((*marks & MARK_COMPLETES) | MARK_FREED | (is_held ? MARK_PENDING : 0));
@@ -330,17 +322,17 @@ static fl_status write_run(script_writer *writer, const fl_segment_view *run)
     const fl_names *names = fl_trace_names(writer->trace);
     const fl_trace_start *start = &writer->trace->devices.items[writer->device].start;
     const fl_start_range *range = &start->ranges.items[run->segment];
-    fl_status status = put_format(writer, "S 0x%" PRIx64 " %" PRIu64 " %" PRIu64 " small=%d",
-                                  run->address, run->size, names->streams[run->stream],
-                                  run->is_small);
+    fl_status status =
+        put_format(writer, "S 0x%" PRIx64 " %" PRIu64 " %" PRIu64 " small=%d", run->address,
+                   run->size, names->streams[run->stream], run->is_small);
     if (status == FL_OK && run->pool != 0) {
         char pool[48];
         format_pool(names->pools[run->pool], pool);
         status = put_format(writer, " pool=%s", pool);
     }
     if (status == FL_OK && run->is_expandable)
-        status = put_format(writer, " base=0x%" PRIx64 " page=%" PRIu64, range->address,
-                            range->page);
+        status =
+            put_format(writer, " base=0x%" PRIx64 " page=%" PRIu64, range->address, range->page);
     return status == FL_OK ? put_parts(writer) : status;
 }
 

@@ -37,7 +37,8 @@ static void *column_get(const fl_columns *columns, fl_column column)
 
 static void column_set(fl_columns *columns, fl_column column, void *items, uint64_t capacity)
 {
-    size_t offset = (size_t)((const char *)column_at(columns, column).items - (const char *)columns);
+    size_t offset =
+        (size_t)((const char *)column_at(columns, column).items - (const char *)columns);
     memcpy((char *)columns + offset, &items, sizeof items);
     columns->capacity[column] = capacity;
 }
@@ -48,8 +49,7 @@ static bool column_resize(const fl_host *host, fl_columns *columns, fl_column co
     column_place place = column_at(columns, column);
     size_t old_size = (size_t)columns->capacity[column] * place.width;
     size_t new_size = (size_t)capacity * place.width;
-    void *resized =
-        host->resize(host->user, column_get(columns, column), old_size, new_size);
+    void *resized = host->resize(host->user, column_get(columns, column), old_size, new_size);
     if (resized == NULL && new_size > 0) {
         fl_fail(error, FL_ERR_RESOURCE, "out of memory: %zu bytes asked for a column of the trace",
                 new_size);

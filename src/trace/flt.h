@@ -10,9 +10,10 @@
 
 #include "trace/build.h"
 
-#define FLT_VERSION     1
-#define FLT_MAGIC       "\x8F"                                                                     \
-                        "FLT\r\n\x1A\n"
+#define FLT_VERSION 1
+#define FLT_MAGIC                                                                                  \
+    "\x8F"                                                                                         \
+    "FLT\r\n\x1A\n"
 #define FLT_MAGIC_SIZE  8
 #define FLT_HEADER_SIZE 32 /* magic, version, number of sections, size of the file, check sum */
 #define FLT_ENTRY_SIZE  32 /* tag, device, offset, size, check sum */
@@ -82,9 +83,20 @@ enum {
     FLT_D_FLAGS,
     FLT_D_FIRST_ID, /* of what was there before the first event */
     FLT_D_BEFORE,   /* and how much that was */
+    FLT_D_SHOWN,
+    FLT_D_IMPOSSIBLE,
+    FLT_D_IMPOSSIBLE_TEXT,
+    FLT_D_UNRECORDED,
+    FLT_D_LEFT_OUT,
     FLT_DEVICE_WORDS
 };
-enum { FLT_HAS_FINAL = 1, FLT_IS_COMPLETE = 2, FLT_TELLS_START = 4 };
+enum {
+    FLT_HAS_FINAL = 1,
+    FLT_IS_COMPLETE = 2,
+    FLT_TELLS_START = 4,
+    FLT_IS_REORDERED = 8,
+    FLT_IS_DISORDERED = 16
+};
 
 enum {
     FLT_S_SEGMENT,
@@ -139,8 +151,8 @@ fl_status fl_flt_save(const fl_trace *trace,
 
 /* Fills a new trace from the bytes in its image or mapping, which are on a multiple of 8, and
  * judges nothing anew: fl_trace_finish has nothing left to do.  `name` stands for the file in
- * messages.  FL_ERR_INPUT: `NAME:OFFSET: what is wrong`; FL_ERR_UNAVAILABLE: another version, or not
- * on this host. */
+ * messages.  FL_ERR_INPUT: `NAME:OFFSET: what is wrong`; FL_ERR_UNAVAILABLE: another version, or
+ * not on this host. */
 fl_status fl_flt_load(fl_trace *trace, const char *name, fl_error *error);
 
 /* Parts of the latter, in flt_check.c: is every number in a device's columns, its final and its

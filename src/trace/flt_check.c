@@ -68,8 +68,7 @@ static const char *check_rare(const fl_trace *trace, const fl_columns *columns, 
     if (columns->flags[i] & FL_OP_AT && columns->kind[i] == FL_OP_ALLOC && address == 0)
         return "a request for no address";
     bool is_place = rule->has_range && (columns->flags[i] & FL_EVENT_OOM) == 0;
-    if (trace->format == FL_FORMAT_SNAPSHOT && is_place &&
-        !fl_add(address, columns->size[i], &end))
+    if (trace->format == FL_FORMAT_SNAPSHOT && is_place && !fl_add(address, columns->size[i], &end))
         return "an address range beyond 2^64";
     return NULL;
 }
@@ -191,7 +190,8 @@ const char *fl_flt_check_lists(const fl_trace *trace, const fl_trace_device *dev
     last = 0;
     for (size_t i = 0; i < device->notes.count; i++) {
         const fl_note *note = &device->notes.items[i];
-        if (note->event >= device->columns.count || note->event < last || !is_text(trace, note->text))
+        if (note->event >= device->columns.count || note->event < last ||
+            !is_text(trace, note->text))
             return "notes of no event, or out of order";
         last = note->event;
     }

@@ -174,8 +174,7 @@ static fl_status load_facts(struct loading *loading, size_t *ret_devices)
     if (status != FL_OK)
         return status;
     if (words[FLT_F_FORMAT] > FL_FORMAT_SNAPSHOT || words[FLT_F_CONF] > FL_NONE ||
-        words[FLT_F_RELEASE] > FL_NONE ||
-        words[FLT_F_DEVICES] > FL_TRACE_MAX_DEVICE + UINT64_C(1))
+        words[FLT_F_RELEASE] > FL_NONE || words[FLT_F_DEVICES] > FL_TRACE_MAX_DEVICE + UINT64_C(1))
         return load_fail(loading, entry, "facts of the file that cannot be");
     trace->format = (fl_format)words[FLT_F_FORMAT];
     trace->lacks_conf = (words[FLT_F_FLAGS] & FLT_LACKS_CONF) != 0;
@@ -310,7 +309,8 @@ static fl_status load_segments(struct loading *loading, uint32_t tag, uint32_t n
 {
     size_t count;
     fl_status status = load_words(loading, tag, number, FLT_SEGMENT_WORDS, words, &count);
-    if (status == FL_OK && !fl_vector_reserve(loading->trace->host, segments, count, loading->error))
+    if (status == FL_OK &&
+        !fl_vector_reserve(loading->trace->host, segments, count, loading->error))
         status = FL_ERR_RESOURCE;
     for (size_t i = 0; status == FL_OK && i < count; i++) {
         const uint64_t *word = words->items + i * FLT_SEGMENT_WORDS;
@@ -335,9 +335,9 @@ static fl_status load_blocks(struct loading *loading, uint32_t tag, uint32_t num
     const fl_host *host = loading->trace->host;
     size_t count;
     fl_status status = load_words(loading, tag, number, FLT_BLOCK_WORDS, words, &count);
-    if (status == FL_OK && (!fl_vector_reserve(host, blocks, count, loading->error) ||
-                            (stacks != NULL &&
-                             !fl_vector_reserve(host, stacks, count, loading->error))))
+    if (status == FL_OK &&
+        (!fl_vector_reserve(host, blocks, count, loading->error) ||
+         (stacks != NULL && !fl_vector_reserve(host, stacks, count, loading->error))))
         status = FL_ERR_RESOURCE;
     for (size_t i = 0; status == FL_OK && i < count; i++) {
         const uint64_t *word = words->items + i * FLT_BLOCK_WORDS;
@@ -403,7 +403,8 @@ static fl_status load_ranges(struct loading *loading, uint32_t number, struct fl
                              struct fl_range_vector *ranges)
 {
     size_t count;
-    fl_status status = load_words(loading, FLT_START_RANGES, number, FLT_RANGE_WORDS, words, &count);
+    fl_status status =
+        load_words(loading, FLT_START_RANGES, number, FLT_RANGE_WORDS, words, &count);
     if (status == FL_OK && !fl_vector_reserve(loading->trace->host, ranges, count, loading->error))
         status = FL_ERR_RESOURCE;
     for (size_t i = 0; status == FL_OK && i < count; i++) {
@@ -429,8 +430,8 @@ static fl_status load_beside(struct loading *loading, uint32_t number, fl_trace_
     if (status == FL_OK)
         status = load_segments(loading, FLT_SEGMENTS, number, words, &device->segments);
     if (status == FL_OK)
-        status = load_blocks(loading, FLT_BLOCKS, number, words, &device->blocks,
-                             &device->block_stacks);
+        status =
+            load_blocks(loading, FLT_BLOCKS, number, words, &device->blocks, &device->block_stacks);
     if (status == FL_OK)
         status = load_segments(loading, FLT_START_SEGMENTS, number, words, &start->segments);
     if (status == FL_OK)
@@ -471,6 +472,24 @@ static fl_status check_device(struct loading *loading, uint64_t entry, uint64_t 
                    loading->name, entry, event, wrong);
 }
 
+static void take_facts(fl_trace_device *device, const uint64_t facts[FLT_DEVICE_WORDS])
+{
+    uint64_t flags = facts[FLT_D_FLAGS];
+    device->columns.count = facts[FLT_D_EVENTS];
+    device->alloc_count = (uint32_t)facts[FLT_D_ALLOCS];
+    device->has_final_state = (flags & FLT_HAS_FINAL) != 0;
+    device->is_complete = (flags & FLT_IS_COMPLETE) != 0;
+    device->is_reordered = (flags & FLT_IS_REORDERED) != 0;
+    device->is_disordered = (flags & FLT_IS_DISORDERED) != 0;
+    device->start.is_known = device->start.is_placed = (flags & FLT_TELLS_START) != 0;
+    device->start.first_id = (uint32_t)facts[FLT_D_FIRST_ID];
+    device->shown_parts = facts[FLT_D_SHOWN];
+    device->impossible_parts = facts[FLT_D_IMPOSSIBLE];
+    device->impossible = narrow(facts[FLT_D_IMPOSSIBLE_TEXT]);
+    device->unrecorded = facts[FLT_D_UNRECORDED];
+    device->left_out = facts[FLT_D_LEFT_OUT];
+}
+
 static fl_status load_device(struct loading *loading, uint32_t number, struct fl_u64_vector *words)
 {
     uint64_t facts[FLT_DEVICE_WORDS];
@@ -485,13 +504,9 @@ static fl_status load_device(struct loading *loading, uint32_t number, struct fl
         facts[FLT_D_BEFORE] > facts[FLT_D_ALLOCS] - facts[FLT_D_FIRST_ID])
         return load_fail(loading, entry, "facts of a device that cannot be");
     fl_trace_device *device = &loading->trace->devices.items[number];
-    device->columns.count = facts[FLT_D_EVENTS];
-    device->alloc_count = (uint32_t)facts[FLT_D_ALLOCS];
-    device->has_final_state = (facts[FLT_D_FLAGS] & FLT_HAS_FINAL) != 0;
-    device->is_complete = (facts[FLT_D_FLAGS] & FLT_IS_COMPLETE) != 0;
-    device->start.is_known = (facts[FLT_D_FLAGS] & FLT_TELLS_START) != 0;
-    device->start.is_placed = device->start.is_known;
-    device->start.first_id = (uint32_t)facts[FLT_D_FIRST_ID];
+    take_facts(device, facts);
+    if (device->impossible_parts > 0 && device->impossible >= loading->trace->texts.count)
+        return load_fail(loading, entry, "a state that cannot be, without a text");
     status = load_columns(loading, number, &device->columns);
     if (status == FL_OK)
         status = load_beside(loading, number, device, words);

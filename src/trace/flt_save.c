@@ -218,8 +218,8 @@ static bool save_columns(struct saving *saving, uint32_t device, const fl_column
     for (int column = 0; column < FL_COLUMN_COUNT; column++) {
         size_t width;
         const void *bytes = fl_columns_bytes(columns, (fl_column)column, &width);
-        if (bytes != NULL && !add_bytes(saving, fl_flt_column_tags[column], device, bytes,
-                                        columns->count * width))
+        if (bytes != NULL &&
+            !add_bytes(saving, fl_flt_column_tags[column], device, bytes, columns->count * width))
             return false;
     }
     return true;
@@ -244,7 +244,7 @@ static bool save_device(struct saving *saving, uint32_t number, const fl_trace_d
 {
     const fl_trace_start *start = &device->start;
     bool is_told = tells_start(saving->trace, start);
-    uint64_t before = is_told                ? start->in_use.count
+    uint64_t before = is_told               ? start->in_use.count
                       : device->is_complete ? 0
                                             : device->alloc_count - start->first_id;
     const uint64_t words[FLT_DEVICE_WORDS] = {
@@ -252,9 +252,16 @@ static bool save_device(struct saving *saving, uint32_t number, const fl_trace_d
         [FLT_D_ALLOCS] = device->alloc_count,
         [FLT_D_FLAGS] = (device->has_final_state ? FLT_HAS_FINAL : 0u) |
                         (device->is_complete ? FLT_IS_COMPLETE : 0u) |
-                        (is_told ? FLT_TELLS_START : 0u),
+                        (is_told ? FLT_TELLS_START : 0u) |
+                        (device->is_reordered ? FLT_IS_REORDERED : 0u) |
+                        (device->is_disordered ? FLT_IS_DISORDERED : 0u),
         [FLT_D_FIRST_ID] = start->first_id,
         [FLT_D_BEFORE] = before,
+        [FLT_D_SHOWN] = device->shown_parts,
+        [FLT_D_IMPOSSIBLE] = device->impossible_parts,
+        [FLT_D_IMPOSSIBLE_TEXT] = device->impossible,
+        [FLT_D_UNRECORDED] = device->unrecorded,
+        [FLT_D_LEFT_OUT] = device->left_out,
     };
     if (!begin_words(saving, FLT_DEVICE, number, FLT_DEVICE_WORDS))
         return false;

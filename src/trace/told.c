@@ -69,8 +69,8 @@ static fl_status find_range(const fl_host *host, fl_trace_start *start, uint64_t
     return FL_OK;
 }
 
-fl_status fl_told_add_run(fl_trace *trace, size_t device, const fl_segment_view *run,
-                            uint64_t base, uint64_t page, fl_error *error)
+fl_status fl_told_add_run(fl_trace *trace, size_t device, const fl_segment_view *run, uint64_t base,
+                          uint64_t page, fl_error *error)
 {
     const fl_host *host = trace->host;
     fl_trace_start *start = &trace->devices.items[device].start;
@@ -85,8 +85,8 @@ fl_status fl_told_add_run(fl_trace *trace, size_t device, const fl_segment_view 
     }
     fl_status status = fill_last_run(host, start, error);
     if (status == FL_OK)
-        status = find_range(host, start, page > 0 ? base : run->address, page, &added.segment,
-                            error);
+        status =
+            find_range(host, start, page > 0 ? base : run->address, page, &added.segment, error);
     if (status != FL_OK)
         return status;
     if (!fl_vector_reserve(host, &start->segments, 1, error))
@@ -97,7 +97,7 @@ fl_status fl_told_add_run(fl_trace *trace, size_t device, const fl_segment_view 
 }
 
 fl_status fl_told_add_block(fl_trace *trace, size_t device, const fl_block_view *block,
-                              fl_error *error)
+                            fl_error *error)
 {
     const fl_host *host = trace->host;
     fl_trace_start *start = &trace->devices.items[device].start;

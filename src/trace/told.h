@@ -7,13 +7,13 @@
 
 /* Adds a run; an expandable one has the base of its range and the size of its pages, else `page` is
  * 0.  FL_ERR_INPUT: it lies before the one before, or in it. */
-fl_status fl_told_add_run(fl_trace *trace, size_t device, const fl_segment_view *run,
-                            uint64_t base, uint64_t page, fl_error *error);
+fl_status fl_told_add_run(fl_trace *trace, size_t device, const fl_segment_view *run, uint64_t base,
+                          uint64_t page, fl_error *error);
 
 /* Adds a block in use, with its number, to the last run.  FL_ERR_INPUT: it does not lie behind the
  * one before in that run. */
 fl_status fl_told_add_block(fl_trace *trace, size_t device, const fl_block_view *block,
-                              fl_error *error);
+                            fl_error *error);
 
 /* Once all is told. */
 fl_status fl_told_finish(fl_trace *trace, size_t device, fl_error *error);

@@ -178,22 +178,30 @@ static void verify_device(fl_trace *trace, size_t device, const fl_profile *prof
 /* ---- writing --------------------------------------------------------------------------------- */
 
 /* What was written must be read again. */
-static void write_device(const fl_trace *trace, size_t device, const fl_host *host, examined *out)
+static void write_as(const fl_trace *trace, const char *format, const fl_host *host, examined *out)
 {
     taker to = {0};
-    fl_write_options options = {.trace_device = device, .write = taker_take, .user = &to};
+    fl_write_options options = {.write = taker_take, .user = &to};
     fl_error error = {0};
-    fl_status status = fl_write_script(trace, &options, &error);
+    fl_status status = fl_write_trace(trace, format, &options, &error);
     check_answer(out, "write", status, &error);
     if (status == FL_OK) {
-        fl_read_options reading = {.host = host, .format = "script"};
+        fl_read_options reading = {.host = host, .format = format};
         fl_trace *again = NULL;
         status = fl_read_memory(to.text, to.length, NAME, &reading, &again, &error);
         if (status != FL_OK)
-            complain(out, "what was written is refused: %s", error.text);
+            complain(out, "what was written as %s is refused: %s", format, error.text);
         fl_trace_free(again);
     }
     free(to.text);
+}
+
+static void write_everything(const fl_trace *trace, const fl_host *host, examined *out)
+{
+    const char *name, *summary;
+    for (size_t i = 0; fl_reader_at(i, &name, &summary); i++)
+        if (fl_format_is_written(name))
+            write_as(trace, name, host, out);
 }
 
 static void go_deep(fl_trace *trace, size_t device, const fl_host *host, examined *out)
@@ -209,7 +217,6 @@ static void go_deep(fl_trace *trace, size_t device, const fl_host *host, examine
             verify_device(trace, device, profile, host, out);
         replay_device(trace, device, profile, host, out);
     }
-    write_device(trace, device, host, out);
 }
 
 void examine(const uint8_t *bytes, size_t size, const examine_options *options,
@@ -220,12 +227,16 @@ void examine(const uint8_t *bytes, size_t size, const examine_options *options,
     failing_host host;
     failing_host_init(&host, FAILING_HOST_NEVER);
     fl_trace *trace = read_bytes(bytes, size, options, &host, out);
+    if (trace != NULL && fl_trace_event_count(trace, 0) <= DEEP_EVENTS)
+        write_everything(trace, &host.host, out);
     for (size_t device = 0; trace != NULL && device < fl_trace_device_count(trace); device++) {
         uint64_t events = fl_trace_event_count(trace, device);
         look_at_device(trace, device, out);
         if (events > 0 && events <= DEEP_EVENTS)
             go_deep(trace, device, &host.host, out);
     }
+    if (trace != NULL && fl_trace_event_count(trace, 0) <= DEEP_EVENTS)
+        write_everything(trace, &host.host, out); /* with what was inferred */
     fl_trace_free(trace);
     if (host.held != 0 || host.wrong_sizes != 0)
         complain(out, "%llu pieces of memory held, %llu wrong sizes", (unsigned long long)host.held,

@@ -7,6 +7,7 @@
 #include "test.h"
 
 #include <glob.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +21,7 @@ static fl_trace *read_text(const char *text, size_t length)
     return trace;
 }
 
-static taker write_trace(const fl_trace *trace, size_t device, const char *comment)
+static taker write_trace(const fl_trace *trace, const char *comment)
 {
     taker to = {0};
     fl_error error = {0};
@@ -33,7 +34,7 @@ static taker write_trace(const fl_trace *trace, size_t device, const char *comme
 static void writes(const char *text, const char *expected)
 {
     fl_trace *trace = read_text(text, strlen(text));
-    taker to = write_trace(trace, 0, NULL);
+    taker to = write_trace(trace, NULL);
     assert_string_equal(to.text, expected);
     free(to.text);
     fl_trace_free(trace);
@@ -61,34 +62,60 @@ static void every_operation_is_written(void **state)
     writes(text, text);
 }
 
-static void what_does_not_matter_to_a_replay_is_left_out(void **state)
+static void what_does_nothing_is_left_out(void **state)
 {
     (void)state;
-    writes("# a comment\n\na 1 1.5KiB t=3 stack=2 odd=1\n# cat: 1 weights\nr 9 64\nf 1 t=4\n",
-           "a 1 1536 0\nf 1\n");
+    writes("# a comment\n\na 1 1.5KiB\nr 9 64\nf 1\n", "a 1 1536 0\nf 1\n");
+    writes("", "# no operations\n");
     writes("# conf=\na 1 512\n", "# conf=\na 1 512 0\n");
     writes("# cap=1MiB\na 1 512\n", "# cap=1048576\na 1 512 0\n");
     writes("# phase: warm up\n", "m phase: warm up\n");
 }
 
-static void only_one_device_is_written(void **state)
+static void whatever_a_line_carries_stays(void **state)
 {
     (void)state;
-    static const char text[] = "a 1 512\na 1 1024 dev=2\nf 1 dev=2\n";
-    fl_trace *trace = read_text(text, strlen(text));
-    taker to = write_trace(trace, 2, "two");
-    assert_string_equal(to.text, "# two\na 1 1024 0\nf 1\n");
-    free(to.text);
-    fl_write_options options = {3, NULL, taker_take, NULL};
-    assert_int_equal(fl_write_trace(trace, "script", &options, NULL), FL_ERR_USAGE);
-    fl_trace_free(trace);
+    static const char text[] = "# torch: 2.12.1\n"
+                               "a 1 1536 0 t=-3 stack=2 odd=1 more=x\n"
+                               "# cat: 1 weights\n"
+                               "a 2 512 0 at=0x7f0000000000\n"
+                               "m half way t=9\n"
+                               "z peak\nz accumulated\n"
+                               "f 1 t=4\n"
+                               "a 1 512 0 dev=2 stack=7\n"
+                               "# cat: 1 other\n"
+                               "f 1 dev=2\n";
+    writes(text, text);
+}
+
+static void a_free_that_waits_to_the_end_says_so(void **state)
+{
+    (void)state;
+    static const char text[] = "a 1 512 0\na 2 512 0\nf 1 held=1\nf 2\nd 2\n";
+    writes(text, text);
+}
+
+static void what_was_there_before_is_told_first(void **state)
+{
+    (void)state;
+    static const char text[] = "S 0x7f0000000000 2097152 0 small=1\n"
+                               "B 5 0x7f0000000200 512 400\n"
+                               "B 6 0x7f0000000800 1024 1000 pending=1\n"
+                               "S 0x7f1000000000 20971520 64 small=0 base=0x7f0ffec00000 "
+                               "page=20971520\n"
+                               "S 0x7f2000000000 2097152 0 small=1 pool=2.3 dev=1\n";
+    static const char ops[] = "f 5\nd 6\na 5 512 0\n";
+    char whole[sizeof text + sizeof ops];
+    const char *last = strstr(text, "S 0x7f2");
+    snprintf(whole, sizeof whole, "%.*s%s%s", (int)(last - text), text, ops, last);
+    writes(whole, whole);
 }
 
 static void a_comment_stays_on_its_line(void **state)
 {
     (void)state;
     fl_trace *trace = read_text("a 1 512\n", 8);
-    taker to = write_trace(trace, 0, "one\ntwo\r\nf 1");
+    taker to = write_trace(trace, "one\ntwo\r\nf 1");
     assert_string_equal(to.text, "# one two  f 1\na 1 512 0\n");
     free(to.text);
     fl_trace_free(trace);
@@ -118,7 +145,7 @@ static void every_recorded_script_reads_back_as_it_was(void **state)
     for (size_t i = 0; i < found.gl_pathc; i++) {
         fl_trace *trace = NULL;
         assert_int_equal(fl_read_file(found.gl_pathv[i], NULL, &trace, NULL), FL_OK);
-        taker to = write_trace(trace, 0, NULL);
+        taker to = write_trace(trace, NULL);
         fl_trace *again = read_text(to.text, to.length);
         same_ops(trace, again);
         assert_string_equal(fl_trace_conf(trace), fl_trace_conf(again));
@@ -190,7 +217,7 @@ static void a_snapshot_as_a_script_is_decided_alike(void **state)
         assert_int_equal(fl_profile_find("2.9.1", &profile, &is_exact, NULL), FL_OK);
         assert_int_equal(fl_read_file(rows[i].path, NULL, &trace, NULL), FL_OK);
         assert_int_equal(fl_rebuild(trace, 0, profile, NULL), FL_OK);
-        taker to = write_trace(trace, 0, NULL);
+        taker to = write_trace(trace, NULL);
         fl_trace *again = read_text(to.text, to.length);
         taker first = decisions(trace, rows[i].conf), second = decisions(again, rows[i].conf);
         assert_string_equal(first.text, second.text);
@@ -202,16 +229,16 @@ static void a_snapshot_as_a_script_is_decided_alike(void **state)
     }
 }
 
-/* A script cannot say what was there before its first line. */
-static void a_free_of_what_was_there_before_a_cut_window_is_refused(void **state)
+/* Only a rebuild knows what was there before. */
+static void a_cut_window_that_was_not_rebuilt_is_refused(void **state)
 {
     (void)state;
     fl_trace *trace = read_file("tests/fuzz/corpus/snapshot/pending-cut.pickle", false);
     taker to = {0};
     fl_error error = {0};
-    fl_write_options options = {0, NULL, taker_take, &to};
-    assert_int_equal(fl_write_script(trace, &options, &error), FL_ERR_UNAVAILABLE);
-    assert_non_null(strstr(error.text, "the window is cut: an allocation from before it is freed"));
+    fl_write_options options = {.write = taker_take, .user = &to};
+    assert_int_equal(fl_write_trace(trace, "script", &options, &error), FL_ERR_UNAVAILABLE);
+    assert_non_null(strstr(error.text, "what was there before its first event is not known"));
     free(to.text);
     fl_trace_free(trace);
 }
@@ -221,7 +248,7 @@ static void a_place_that_takes_no_more_is_an_output_error(void **state)
     (void)state;
     static const char text[] = "# cap=1024\na 1 512\nr 1 64\nf 1\nC x\nb 1\n";
     fl_trace *trace = read_text(text, strlen(text));
-    taker whole = write_trace(trace, 0, "c");
+    taker whole = write_trace(trace, "c");
     for (size_t most = 1; most < whole.length; most++) {
         taker to = {.most = most};
         fl_error error = {0};
@@ -238,12 +265,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_operation_is_written),
-        cmocka_unit_test(what_does_not_matter_to_a_replay_is_left_out),
-        cmocka_unit_test(only_one_device_is_written),
+        cmocka_unit_test(what_does_nothing_is_left_out),
+        cmocka_unit_test(whatever_a_line_carries_stays),
+        cmocka_unit_test(a_free_that_waits_to_the_end_says_so),
+        cmocka_unit_test(what_was_there_before_is_told_first),
         cmocka_unit_test(a_comment_stays_on_its_line),
         cmocka_unit_test(every_recorded_script_reads_back_as_it_was),
         cmocka_unit_test(a_snapshot_as_a_script_is_decided_alike),
-        cmocka_unit_test(a_free_of_what_was_there_before_a_cut_window_is_refused),
+        cmocka_unit_test(a_cut_window_that_was_not_rebuilt_is_refused),
         cmocka_unit_test(a_place_that_takes_no_more_is_an_output_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
