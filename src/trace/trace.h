@@ -108,6 +108,7 @@ typedef struct fl_trace_device {
     uint64_t left_out;  /* of a reordered history: events before a gap, which are not kept */
     fl_trace_start start;
 } fl_trace_device;
+/* Whatever is added here goes into flt_save.c and flt_load.c, too. */
 FL_VECTOR(fl_device_vector, fl_trace_device);
 
 /* A frame by numbers: both strings are texts. */
