@@ -21,6 +21,13 @@ typedef enum fl_start_choice {
     FL_START_NONE      /* only in a summary: there was nothing, or nothing is known of it */
 } fl_start_choice;
 
+enum {                              /* fl_replay_options.without */
+       FL_WITHOUT_STREAMS = 1 << 0, /* everything on stream 0; no free waits for another stream */
+       FL_WITHOUT_POOLS = 1 << 1,   /* no scopes: everything in the default pools */
+       FL_WITHOUT_PENDING = 1 << 2, /* no free waits for another stream */
+       FL_WITHOUT_OUTSIDE = 1 << 3  /* nobody else takes memory of the card */
+};
+
 typedef struct fl_replay_options {
     const fl_host *host;         /* NULL: the default host */
     const fl_policy_ops *policy; /* NULL: torch */
@@ -36,6 +43,7 @@ typedef struct fl_replay_options {
     uint64_t first_event, end_event; /* half open; both 0: all */
     fl_on_oom on_oom;
     fl_start_choice start; /* RECORDED needs a policy that can adopt */
+    uint32_t without;      /* FL_WITHOUT_*: what if the trace had none of these? */
     /* Skip what costs time on every op: the summary then lacks the events at which peaks stood,
      * and peaks start anew where the trace resets them.  Only without `watch`, and with a policy
      * that keeps statistics; else without effect. */
@@ -57,6 +65,8 @@ typedef struct fl_oom {
     const char *why;    /* static text for the latter two, else NULL */
     fl_refusal refusal;
     bool has_refusal; /* false: the policy tells no facts; only `requested_bytes` counts */
+    bool has_probe;   /* false: the policy cannot be asked what stood in the way */
+    fl_probe probe;   /* what it says of the request after all that it tried */
 } fl_oom;
 
 typedef struct fl_replay_summary {

@@ -2,14 +2,13 @@
 #include "cli/envelope.h"
 #include "cli/memory.h"
 #include "cli/setup.h"
+#include "cli/stacks.h"
 #include "cli/survey.h"
 
 #include <fraglab/units.h>
 
 #include <inttypes.h>
 #include <string.h>
-
-#define STACK_SIZE 2000 /* of a stack in text */
 
 static void emit_releases(fl_emit *emit, const fl_trace *trace)
 {
@@ -27,77 +26,6 @@ static void emit_releases(fl_emit *emit, const fl_trace *trace)
     fl_emit_object_end(emit);
 }
 
-/* "linear.py:125 forward": the last part of the path is enough to know it again. */
-static size_t describe_frame(const fl_frame *frame, char *buffer, size_t size)
-{
-    const char *slash = strrchr(frame->file, '/');
-    const char *file = slash != NULL ? slash + 1 : frame->file;
-    int length = *file == '\0' ? snprintf(buffer, size, "%s", frame->name)
-                 : frame->line > 0
-                     ? snprintf(buffer, size, "%s:%u %s", file, frame->line, frame->name)
-                     : snprintf(buffer, size, "%s %s", file, frame->name);
-    return length > 0 && (size_t)length < size ? (size_t)length : size - 1;
-}
-
-/* C++ frames without debug information name no file. */
-static bool frame_is_named(const fl_frame *frame)
-{
-    return *frame->file != '\0' && strcmp(frame->file, "??") != 0;
-}
-
-static bool stack_is_named(const fl_trace *trace, uint32_t stack, size_t depth)
-{
-    for (size_t i = 0; i < depth; i++) {
-        fl_frame frame = fl_trace_stack_frame(trace, stack, i);
-        if (frame_is_named(&frame))
-            return true;
-    }
-    return false;
-}
-
-/* Layers call layers inside PyTorch; who called them is what tells stacks apart. */
-static bool frame_is_outside(const fl_frame *frame)
-{
-    return strstr(frame->file, "-packages/torch/") == NULL;
-}
-
-/* The innermost frame and those outside of PyTorch, without those that name no file where others
- * do. */
-static void describe_stack(const fl_trace *trace, uint32_t stack, uint64_t most, char *buffer,
-                           size_t size)
-{
-    size_t used = 0;
-    uint64_t shown = 0;
-    snprintf(buffer, size, "(no stack recorded)");
-    size_t depth = stack != FL_NONE ? fl_trace_stack_depth(trace, stack) : 0;
-    bool skips_nameless = stack_is_named(trace, stack, depth);
-    for (size_t i = 0; i < depth && shown < most && used + 8 < size; i++) {
-        fl_frame frame = fl_trace_stack_frame(trace, stack, i);
-        if (skips_nameless && !frame_is_named(&frame))
-            continue;
-        if (shown > 0 && !frame_is_outside(&frame))
-            continue;
-        if (shown++ > 0)
-            used += (size_t)snprintf(buffer + used, size - used, " < ");
-        used += describe_frame(&frame, buffer + used, size - used);
-    }
-}
-
-static void emit_frames(fl_emit *emit, const fl_trace *trace, uint32_t stack)
-{
-    static const fl_emit_column columns[] = {
-        {"name", NULL, FL_EMIT_TEXT}, {"file", NULL, FL_EMIT_TEXT}, {"line", NULL, FL_EMIT_COUNT}};
-    fl_emit_table_begin(emit, "frames", NULL, columns, 3);
-    size_t depth = stack != FL_NONE ? fl_trace_stack_depth(trace, stack) : 0;
-    for (size_t i = 0; i < depth; i++) {
-        fl_frame frame = fl_trace_stack_frame(trace, stack, i);
-        const fl_emit_value cells[] = {fl_emit_text(frame.name), fl_emit_text(frame.file),
-                                       frame.line > 0 ? fl_emit_count(frame.line) : fl_emit_null()};
-        fl_emit_row(emit, cells);
-    }
-    fl_emit_table_end(emit);
-}
-
 static void emit_live(fl_session *session, const fl_trace *trace, const char *key,
                       const fl_live *live)
 {
@@ -113,7 +41,7 @@ static void emit_live(fl_session *session, const fl_trace *trace, const char *ke
         fl_emit_object_begin(emit, NULL, NULL);
         fl_emit_pair(emit, "bytes", NULL, fl_emit_bytes(live->holders[i].bytes));
         fl_emit_pair(emit, "blocks", NULL, fl_emit_count(live->holders[i].blocks));
-        emit_frames(emit, trace, live->holders[i].stack);
+        fl_stack_emit(emit, trace, live->holders[i].stack);
         fl_emit_object_end(emit);
     }
     fl_emit_list_end(emit);
@@ -213,8 +141,9 @@ static void text_live(fl_session *session, const fl_trace *trace, const char *he
     fl_emit_line(emit, FL_EMIT_PLAIN, "%s", "");
     fl_emit_table_begin(emit, "live", heading, columns, 3);
     for (size_t i = 0; i < live->holder_count && i < session->options.top; i++) {
-        char stack[STACK_SIZE];
-        describe_stack(trace, live->holders[i].stack, session->options.frames, stack, sizeof stack);
+        char stack[FL_STACK_SIZE];
+        fl_stack_describe(trace, live->holders[i].stack, session->options.frames, stack,
+                          sizeof stack);
         const fl_emit_value cells[] = {fl_emit_bytes(live->holders[i].bytes),
                                        fl_emit_count(live->holders[i].blocks), fl_emit_text(stack)};
         fl_emit_row(emit, cells);

@@ -61,7 +61,8 @@ static void emit_oom(fl_emit *emit, const struct result *result)
     fl_emit_pair(emit, "segment_bytes", NULL, bytes_if(told, refusal->segment_bytes));
     fl_emit_pair(emit, "device_free_bytes", NULL, bytes_if(told, refusal->device_free_bytes));
     fl_emit_pair(emit, "free_in_cache_bytes", NULL, bytes_if(told, refusal->cached_free_bytes));
-    fl_emit_pair(emit, "largest_usable_bytes", NULL, fl_emit_null());
+    fl_emit_pair(emit, "largest_usable_bytes", NULL,
+                 bytes_if(has && oom->has_probe, oom->probe.largest_usable_bytes));
     fl_emit_pair(emit, "message", NULL,
                  result->message_length > 0
                      ? fl_emit_text_sized(result->message, result->message_length)

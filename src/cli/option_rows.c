@@ -87,6 +87,17 @@ static const fl_option convert_rows[] = {
     END_OF_ROWS,
 };
 
+static const fl_option diagnose_rows[] = {
+    {"fail-on", 0, FL_OPTION_TEXT, SETS(fail_on), "VERDICT[,VERDICT...]",
+     "end with 1 if a file has one of these verdicts: fits, full, outside, limit, fragmentation, "
+     "streams, private-pools, pending-frees, leak, inconsistent, unknown", NULL},
+    {"top", 0, FL_OPTION_COUNT, SETS(top), "N",
+     "so many pins, and so many rows of who is live (10)", NULL},
+    {"frames", 0, FL_OPTION_POSITIVE, SETS(frames), "N",
+     "so many frames of each stack in text: the innermost, then those outside of PyTorch (4)", NULL},
+    END_OF_ROWS,
+};
+
 static const fl_option info_rows[] = {
     TRACE_DEVICE_ROW("only this device (all)"),
     {"top", 0, FL_OPTION_COUNT, SETS(top), "N", "so many stacks of what is live (10)", NULL},
@@ -147,6 +158,7 @@ const fl_option_group fl_options_common = {"Every command", common_rows};
 const fl_option_group fl_options_input = {"Input", input_rows};
 const fl_option_group fl_options_allocator = {"The allocator", allocator_rows};
 const fl_option_group fl_options_convert = {"The conversion", convert_rows};
+const fl_option_group fl_options_diagnose = {"The diagnosis", diagnose_rows};
 const fl_option_group fl_options_info = {"What is shown", info_rows};
 const fl_option_group fl_options_replay = {"The result", replay_rows};
 const fl_option_group fl_options_settings = {"The judgement", settings_rows};

@@ -97,7 +97,8 @@ static void session_deinit(fl_session *session)
 
 static fl_status check_words(const fl_command *command, const fl_options *options, fl_error *error)
 {
-    if (options->word_count == 1 || (options->word_count == 0 && command->is_word_optional))
+    if (options->word_count == 1 || (options->word_count == 0 && command->is_word_optional) ||
+        (options->word_count > 1 && command->takes_more))
         return FL_OK;
     if (options->word_count > 1)
         fl_fail(error, FL_ERR_USAGE, "%s: unexpected '%s'", command->name, options->words[1]);
@@ -189,8 +190,13 @@ int fl_session_run(const fl_command *command, int argc, char **argv)
 
 fl_status fl_session_read(fl_session *session, fl_trace **ret_trace, fl_error *error)
 {
+    return fl_session_read_file(session, session->options.words[0], ret_trace, error);
+}
+
+fl_status fl_session_read_file(fl_session *session, const char *path, fl_trace **ret_trace,
+                               fl_error *error)
+{
     const fl_options *options = &session->options;
-    const char *path = options->words[0];
     char what[300];
     const char *slash = strrchr(path, '/');
     snprintf(what, sizeof what, "reading %s", slash != NULL ? slash + 1 : path);

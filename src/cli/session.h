@@ -23,6 +23,7 @@ typedef struct fl_command {
     const char *word;      /* the one word it takes, as the synopsis has it: "FILE" */
     const char *word_key;  /* the same in JSON: "file" */
     bool is_word_optional; /* the command itself says when it is missing */
+    bool takes_more;       /* several of it */
     /* FL_ERR_NO: done, and the answer is no.  Nothing is emitted before everything is known. */
     fl_status (*run)(fl_session *session, fl_error *error);
 } fl_command;
@@ -63,6 +64,10 @@ fl_status fl_session_read(fl_session *session, fl_trace **ret_trace, fl_error *e
 
 /* Worker threads: --jobs, else one for each core. */
 unsigned fl_session_jobs(const fl_session *session);
+
+/* The same of any file. */
+fl_status fl_session_read_file(fl_session *session, const char *path, fl_trace **ret_trace,
+                               fl_error *error);
 
 /* The --help of a command. */
 void fl_command_print_help(const fl_command *command, FILE *out);

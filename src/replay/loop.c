@@ -116,6 +116,8 @@ static void note_refusal(fl_replay *replay, const struct place *place, const fl_
     fl_facts facts = {0};
     if (replay->policy->facts != NULL)
         replay->policy->facts(replay->policy_state, &facts);
+    replay->oom.has_probe = replay->policy->probe != NULL &&
+                            fl_replay_probe(replay, op, &replay->oom.probe, NULL) == FL_OK;
     if (facts.refusal != NULL && result->outcome != FL_FORBIDDEN) {
         replay->oom.has_refusal = true;
         replay->oom.refusal = *facts.refusal;
@@ -287,12 +289,30 @@ static const struct handler {
     [FL_OP_RESET_SUMS] = {replay_control, FL_CAN_SETTINGS},
 };
 
+/* Is this an op that `without` leaves out?  Takes out of others what it leaves out of them. */
+static bool leave_out(uint32_t without, fl_op *op)
+{
+    if (without & (FL_WITHOUT_PENDING | FL_WITHOUT_STREAMS)) {
+        if (op->kind == FL_OP_FREE)
+            op->flags &= (uint8_t)~FL_OP_HELD;
+        if (op->kind == FL_OP_USE)
+            return true;
+    }
+    if ((without & FL_WITHOUT_STREAMS) && op->stream != FL_NONE)
+        op->stream = 0;
+    if ((without & FL_WITHOUT_POOLS) && op->kind != FL_OP_TRIM && op->pool != FL_NONE)
+        return handlers[op->kind].needs == FL_CAN_POOLS;
+    return (without & FL_WITHOUT_OUTSIDE) && op->kind == FL_OP_OUTSIDE;
+}
+
 static inline fl_status run_op(fl_replay *replay, const struct place *place, fl_op *op,
                                fl_error *error)
 {
     const struct handler *handler = &handlers[op->kind];
     uint32_t can = replay->policy->capabilities;
     if (handler->needs & ~can)
+        return replay_note(replay, place, op, error);
+    if (replay->options.without != 0 && leave_out(replay->options.without, op))
         return replay_note(replay, place, op, error);
     if ((can & FL_CAN_STREAMS) == 0)
         op->stream = 0;

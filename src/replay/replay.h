@@ -67,7 +67,7 @@ static inline bool fl_replay_is_lean(const fl_replay *replay)
 {
     const uint32_t needed = FL_CAN_STREAMS | FL_CAN_POOLS | FL_KEEPS_STATS;
     return replay->options.is_lean && replay->options.watch == NULL &&
-           (replay->policy->capabilities & needed) == needed;
+           replay->options.without == 0 && (replay->policy->capabilities & needed) == needed;
 }
 
 /* The sink that a policy writes to; counts, and keeps the changes where somebody watches. */
