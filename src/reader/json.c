@@ -10,7 +10,9 @@
  * halves of surrogate pairs and bytes that are not UTF-8, which are cleaned when they are kept. */
 #include "reader/json.h"
 
+#include "reader/json_write.h"
 #include "reader/pickle_machine.h"
+#include "reader/snapshot.h"
 
 #include <string.h>
 
@@ -381,3 +383,19 @@ fl_status fl_json_read(fl_input *input, const fl_schema *schema, void *user, boo
     fl_status status = fl_pickle_run(input, schema, user, json_step, ret_cut, error);
     return status == FL_OK ? blanks_pass(input, error) : status;
 }
+
+/* Files in JSON are found by the probe of `snapshot`, which reads them in the same way. */
+static bool json_probe(const uint8_t *head, size_t size)
+{
+    (void)head;
+    (void)size;
+    return false;
+}
+
+const fl_reader_ops fl_reader_json = {
+    .name = "json",
+    .summary = "snapshots as JSON, as the snapshot viewer takes them",
+    .probe = json_probe,
+    .read = fl_snapshot_read_json,
+    .write = fl_json_write,
+};

@@ -84,8 +84,11 @@ static bool head_is_json(const uint8_t *head, size_t size)
     return blank < size && (head[blank] == '{' || head[blank] == '[');
 }
 
-static fl_status snapshot_read(fl_input *input, const fl_read_options *options, fl_trace *trace,
-                               fl_error *error)
+/* `read`: how the bytes become dictionaries and lists. */
+static fl_status read_as(fl_input *input, const fl_read_options *options, fl_trace *trace,
+                         fl_status (*read)(fl_input *input, const fl_schema *schema, void *user,
+                                           bool *ret_cut, fl_error *error),
+                         fl_error *error)
 {
     snapshot_reader *reader = fl_new(options->host, sizeof *reader, error);
     if (reader == NULL)
@@ -94,11 +97,7 @@ static fl_status snapshot_read(fl_input *input, const fl_read_options *options, 
     reader->trace = trace;
     trace->format = FL_FORMAT_SNAPSHOT;
     bool is_cut;
-    fl_status status = fl_input_fill(input, FL_PROBE_SIZE, error);
-    bool is_json = head_is_json(input->at, (size_t)(input->end - input->at));
-    if (status == FL_OK)
-        status = (is_json ? fl_json_read : fl_pickle_read)(input, &fl_snapshot_schema, reader,
-                                                           &is_cut, error);
+    fl_status status = read(input, &fl_snapshot_schema, reader, &is_cut, error);
     if (status == FL_OK)
         status = snapshot_finish(reader, input, is_cut, error);
     for (size_t i = 0; i <= FL_TRACE_MAX_DEVICE; i++)
@@ -106,6 +105,22 @@ static fl_status snapshot_read(fl_input *input, const fl_read_options *options, 
     fl_vector_deinit(options->host, &reader->blocks);
     fl_delete(options->host, reader, sizeof *reader);
     return status;
+}
+
+fl_status fl_snapshot_read_json(fl_input *input, const fl_read_options *options, fl_trace *trace,
+                                fl_error *error)
+{
+    return read_as(input, options, trace, fl_json_read, error);
+}
+
+static fl_status snapshot_read(fl_input *input, const fl_read_options *options, fl_trace *trace,
+                               fl_error *error)
+{
+    fl_status status = fl_input_fill(input, FL_PROBE_SIZE, error);
+    if (status != FL_OK)
+        return status;
+    bool is_json = head_is_json(input->at, (size_t)(input->end - input->at));
+    return read_as(input, options, trace, is_json ? fl_json_read : fl_pickle_read, error);
 }
 
 /* JSON, but no profiler trace; or a pickle: its protocol mark, or the beginning of an unmarked

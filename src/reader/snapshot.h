@@ -61,6 +61,11 @@ typedef enum snapshot_word {
     KEY_MAX_ROUND_THRESHOLD,
     KEY_MAX_CACHED_SIZE,
     KEY_ROUNDUP_POWER2_DIVISIONS,
+
+    KEY_FRAGLAB, /* of our own: what the keys of a snapshot that we write do not tell */
+    KEY_RELEASE,
+    KEY_FIRST_RELEASE,
+    KEY_LAST_RELEASE,
     KEY_END,
 
     WORD_ALLOC = FL_KEY_LIMIT,
@@ -110,12 +115,17 @@ typedef struct snapshot_reader {
     uint64_t top_keys, settings_keys, entry_keys, segment_keys, block_keys; /* bits of keys seen */
     bool is_list; /* a bare list of segments */
     bool has_settings, has_annotate, shows_expandable;
+    bool tells_release; /* the file says itself which releases wrote it */
 } snapshot_reader;
 
 extern const char *const fl_snapshot_words[WORD_END];
 extern const fl_schema fl_snapshot_schema;
 
-/* Callbacks of the schema, in snapshot_record.c. */
+/* Reads a snapshot as JSON. */
+fl_status fl_snapshot_read_json(fl_input *input, const fl_read_options *options, fl_trace *trace,
+                                fl_error *error);
+
+/* Callbacks of the schema, in snapshot_record.c; fl_snapshot_own in snapshot_release.c. */
 fl_status fl_snapshot_frame(void *user, fl_closing *closing, fl_error *error);
 fl_status fl_snapshot_stack(void *user, fl_closing *closing, fl_error *error);
 fl_status fl_snapshot_past(void *user, fl_closing *closing, fl_error *error);
@@ -124,6 +134,7 @@ fl_status fl_snapshot_segment(void *user, fl_closing *closing, fl_error *error);
 fl_status fl_snapshot_entry(void *user, fl_closing *closing, fl_error *error);
 fl_status fl_snapshot_trace(void *user, fl_closing *closing, fl_error *error);
 fl_status fl_snapshot_settings(void *user, fl_closing *closing, fl_error *error);
+fl_status fl_snapshot_own(void *user, fl_closing *closing, fl_error *error);
 fl_status fl_snapshot_annotation(void *user, fl_closing *closing, fl_error *error);
 fl_status fl_snapshot_host_segment(void *user, fl_closing *closing, fl_error *error);
 fl_status fl_snapshot_host_entry(void *user, fl_closing *closing, fl_error *error);

@@ -45,8 +45,57 @@ static bool is_below(release a, release b)
     return a.major != b.major ? a.major < b.major : a.minor < b.minor;
 }
 
+/* `MAJOR.MINOR` of a text; false where it is none. */
+static bool read_release(const fl_closing *closing, uint8_t key, release *ret_release)
+{
+    const fl_record *record = closing->record;
+    if ((record->has >> key & 1) == 0 || record->values[key].tag != FL_TAG_TEXT)
+        return false;
+    size_t length;
+    const char *text = fl_pickle_text(closing->pickle, &record->values[key], &length);
+    uint32_t numbers[2] = {0};
+    size_t part = 0;
+    for (size_t i = 0; i < length && length < 8; i++) {
+        if (text[i] == '.' && part == 0 && i > 0)
+            part = 1;
+        else if (text[i] >= '0' && text[i] <= '9')
+            numbers[part] = numbers[part] * 10 + (uint32_t)(text[i] - '0');
+        else
+            return false;
+    }
+    *ret_release = (release){numbers[0], numbers[1]};
+    return part == 1;
+}
+
+fl_status fl_snapshot_own(void *user, fl_closing *closing, fl_error *error)
+{
+    snapshot_reader *reader = user;
+    const fl_record *record = closing->record;
+    release first, last;
+    if ((record->has >> KEY_RELEASE & 1) != 0 && record->values[KEY_RELEASE].tag == FL_TAG_TEXT) {
+        size_t length;
+        const char *text = fl_pickle_text(closing->pickle, &record->values[KEY_RELEASE], &length);
+        reader->tells_release = true;
+        return fl_trace_intern_text(reader->trace, text, length, &reader->trace->release, error);
+    }
+    if ((record->has & (UINT64_C(1) << KEY_FIRST_RELEASE | UINT64_C(1) << KEY_LAST_RELEASE)) == 0) {
+        reader->tells_release = true; /* that nothing tells it */
+        return FL_OK;
+    }
+    if (!read_release(closing, KEY_FIRST_RELEASE, &first) ||
+        !read_release(closing, KEY_LAST_RELEASE, &last) || is_below(last, first))
+        return fl_fail(error, FL_ERR_INPUT,
+                       "expected 'release', or 'first_release' and 'last_release' behind it");
+    reader->tells_release = true;
+    reader->trace->releases =
+        (fl_release_range){first.major, first.minor, last.major, last.minor, true};
+    return FL_OK;
+}
+
 fl_status fl_snapshot_judge_release(const snapshot_reader *reader, fl_error *error)
 {
+    if (reader->tells_release)
+        return FL_OK;
     const uint64_t keys[] = {
         [IN_TOP] = reader->top_keys,       [IN_SETTINGS] = reader->settings_keys,
         [IN_ENTRIES] = reader->entry_keys, [IN_SEGMENTS] = reader->segment_keys,

@@ -99,6 +99,38 @@ def script_differences(program, path, folder):
     return found
 
 
+def verdict(program, path):
+    code, out, _ = run(program, "verify", "-q", "--format", "json", path)
+    if code not in (0, 1):
+        return code, None
+    record = json.loads(out)
+    return code, {key: record[key] for key in ("decisions", "excused_by_reason", "profiles", "complete")}
+
+
+def json_differences(program, path, folder):
+    target = place(folder, path, ".json")
+    code, err = convert(program, path, "json", target)
+    if code == UNAVAILABLE:
+        return []
+    if code != 0:
+        return [f"{path}: convert --to json ends with {code}: {err}"]
+    found = []
+    with open(target, encoding="utf-8") as file:
+        json.load(file)
+    if decisions(program, target) != decisions(program, path):
+        found.append(f"{path}: as JSON other decisions")
+    if totals(program, target) != totals(program, path):
+        found.append(f"{path}: as JSON other totals")
+    if verdict(program, target) != verdict(program, path):
+        found.append(f"{path}: as JSON another verdict")
+    again = f"{target}.again"
+    convert(program, target, "json", again)
+    with open(target, encoding="utf-8") as first, open(again, encoding="utf-8") as second:
+        if first.read() != second.read():
+            found.append(f"{path}: JSON of its JSON differs")
+    return found
+
+
 def random_script(seed):
     """Operations of every kind, with times, stacks, devices and parts that nobody knows."""
     rng = random.Random(seed)
@@ -147,7 +179,7 @@ def main(program):
             with open(made[-1], "w", encoding="utf-8") as file:
                 file.write(random_script(seed))
         paths = TRACES + SNAPSHOTS + SCRIPTS[::4] + made
-        checks = [(check, path) for path in paths for check in (flt_differences, script_differences)]
+        checks = [(check, path) for path in paths for check in (flt_differences, script_differences, json_differences)]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             found = [line for lines in pool.map(lambda row: row[0](program, row[1], folder), checks) for line in lines]
     print(*found, sep="\n", end="\n" if found else "")
