@@ -12,12 +12,14 @@ import subprocess
 import sys
 
 sys.path.insert(0, "tests/conformance")
+import memory  # noqa: E402 (beside this file)
 import subjects  # noqa: E402 (found through the line above)
 import wheels  # noqa: E402 (likewise)
 
 ROUNDS = 3
 REPEAT = "3"
 EVENTS = 1_150_000
+LARGE = 250  # MB
 CARD = str(80 << 30)
 VERSIONS = ("2.9.1", "2.15.0")
 PICKLE_LOAD = """
@@ -50,6 +52,18 @@ def show_load(program, path):
     print(f"  fraglab      {own['ns'] / 1e9:7.3f} s, peak {own['peak_kib'] / 1024:6.0f} MiB")
     print(f"  pickle.load  {other['ns'] / 1e9:7.3f} s, peak {other['peak_kib'] / 1024:6.0f} MiB")
     print(f"  ratio        {other['ns'] / own['ns']:7.1f} times as fast")
+
+
+def show_memory(program, folder):
+    """What reading needs beside the columns and the memo, which grow with the history."""
+    path = os.path.join(folder, f"large-{LARGE}.pickle")
+    run_tool("make_large.py", path, str(LARGE))
+    run = measure(program, "load", path)
+    columns = memory.COLUMN_BYTES * run["events"]
+    memo = memory.MEMO_BYTES * memory.MEMO_ENTRIES * run["events"]
+    peak = run["peak_kib"] << 10
+    print(f"load {os.path.basename(path)}: {run['events']} events, {LARGE} MB")
+    print(f"  peak {peak / 1e6:.0f} MB; columns may have {columns / 1e6:.0f} MB, the memo {memo / 1e6:.0f} MB")
 
 
 def released_ns(driver, script, conf):
@@ -125,6 +139,7 @@ def main():
         sys.exit(f"bench: no file {path}")
     run_tool("make_snapshot.py", path, str(EVENTS))
     show_load(program, path)
+    show_memory(program, folder)
     show_replays(program, folder)
 
 
