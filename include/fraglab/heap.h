@@ -42,6 +42,7 @@ typedef enum fl_op_kind {
 enum {                           /* fl_op.flags */
        FL_OP_HELD = 1 << 0,      /* FREE */
        FL_OP_AT = 1 << 1,        /* ALLOC: at `address`, or not at all */
+       FL_OP_BYTES = 1 << 1,     /* LIMIT: `size` bytes, whatever the card has */
        FL_OP_CAPTURE = 1 << 1,   /* SCOPE_BEGIN: a graph capture, not only a routing scope */
        FL_OP_NO_SPLIT = 1 << 2,  /* SCOPE_BEGIN: blocks of this pool are handed out whole */
        FL_OP_USE_ON_OOM = 1 << 3 /* SCOPE_BEGIN: the pool also serves others before they run out */
@@ -56,7 +57,7 @@ typedef struct fl_op {
     uint32_t text;   /* index into the trace's texts, or FL_NONE */
     union {
         uint64_t size;   /* bytes */
-        double fraction; /* LIMIT */
+        double fraction; /* LIMIT, but for FL_OP_BYTES */
     };
     uint64_t address; /* only with FL_OP_AT */
 } fl_op;

@@ -58,6 +58,9 @@ typedef struct fl_verdict {
     size_t profile_count;
     uint64_t inferred_trims, inferred_completions;
     uint64_t inferred_scopes, inferred_pool_releases;
+    uint64_t inferred_pools;    /* private ones that the file does not name */
+    uint64_t inferred_settings; /* changes on the way, or from the start */
+    uint64_t inferred_limits;
     uint64_t start_blocks; /* in use before the first event of a cut window */
     uint64_t hidden_tails; /* of these, larger than what was asked for, as their neighbours show */
     uint64_t open_tails;   /* perhaps larger: nothing in the window tells */
@@ -77,11 +80,25 @@ FL_API fl_status fl_rebuild(fl_trace *trace, size_t device, const fl_profile *pr
 FL_API fl_status fl_verify(fl_trace *trace, size_t device, const fl_profile *profile,
                            const fl_host *host, fl_verdict *ret_verdict, fl_error *error);
 
-/* The newest of `profiles` (oldest first) that explains a device's history without a difference,
- * and the verdict that says so; NULL, and no verdict, where none does. */
+/* The same.  Where what the file states does not explain the history, the rest is sought: settings
+ * that changed on the way, a limit, private pools of which nothing is left; fl_rebuild then goes by
+ * what was found.  It may find something for a release that did not write the file. */
+FL_API fl_status fl_verify_sought(fl_trace *trace, size_t device, const fl_profile *profile,
+                                  const fl_host *host, fl_verdict *ret_verdict, fl_error *error);
+
+/* The one of `profiles` (oldest first) that explains a device's history best: without a difference,
+ * then with the least inferred that the file does not state, then the newest.  The verdict lists
+ * all that explain it as well.  Where none explains it, the newest that can be replayed at all. */
+FL_API fl_status fl_verify_best(fl_trace *trace, size_t device, const fl_profile *const *profiles,
+                                size_t count, const fl_host *host, const fl_profile **ret_profile,
+                                fl_verdict *ret_verdict, fl_error *error);
+
+/* The same, but NULL, and no verdict, where none explains it; what the file does not state is
+ * sought only with `is_seeking`. */
 FL_API fl_status fl_verify_choose(fl_trace *trace, size_t device, const fl_profile *const *profiles,
-                                  size_t count, const fl_host *host, const fl_profile **ret_profile,
-                                  fl_verdict *ret_verdict, fl_error *error);
+                                  size_t count, bool is_seeking, const fl_host *host,
+                                  const fl_profile **ret_profile, fl_verdict *ret_verdict,
+                                  fl_error *error);
 
 #ifdef __cplusplus
 }

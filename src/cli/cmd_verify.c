@@ -3,6 +3,7 @@
 #include "cli/memory.h"
 #include "cli/setup.h"
 
+#include <fraglab/units.h>
 #include <fraglab/verify.h>
 
 #include <inttypes.h>
@@ -74,51 +75,12 @@ static fl_status find_candidates(fl_session *session, const fl_trace *trace,
     return ret_candidates->count > 0 ? FL_OK : fl_setup_fail_marks(trace, error);
 }
 
-/* Nothing different is more than something different, and then less excused. */
-static bool explains_more(const fl_verdict *one, const fl_verdict *other)
-{
-    uint64_t different = sum_different(one);
-    if ((different == 0) != (sum_different(other) == 0))
-        return different == 0;
-    return different == 0 && sum_excused(one) < sum_excused(other);
-}
-
-/* Keeps the best verdict over the candidates, newest first, and every release that explains the
- * device as well.  A release that refuses the recorded settings explains nothing; where all do,
- * that is the failure. */
 static fl_status verify_device(fl_session *session, fl_trace *trace,
                                const struct candidates *candidates, struct device_verdict *verdict,
                                fl_error *error)
 {
-    const fl_profile *explaining[RELEASES_MOST];
-    size_t explaining_count = 0;
-    fl_error why = {0};
-    for (size_t i = candidates->count; i-- > 0;) {
-        fl_verdict one;
-        fl_error failure = {0};
-        fl_status status =
-            fl_verify(trace, verdict->device, candidates->items[i], &session->host, &one, &failure);
-        if (why.status == FL_OK)
-            why = failure;
-        if (status == FL_ERR_INPUT)
-            continue;
-        if (status != FL_OK)
-            return fl_pass_on(&failure, error);
-        if (verdict->profile == NULL || explains_more(&one, &verdict->verdict)) {
-            verdict->profile = candidates->items[i];
-            verdict->verdict = one;
-            explaining_count = 0;
-        }
-        if (sum_different(&one) == 0 && sum_excused(&one) == sum_excused(&verdict->verdict))
-            explaining[explaining_count++] = candidates->items[i];
-    }
-    if (verdict->profile == NULL)
-        return fl_pass_on(&why, error);
-    verdict->verdict.profile_count = 0;
-    while (explaining_count > 0)
-        verdict->verdict.profiles[verdict->verdict.profile_count++] =
-            explaining[--explaining_count];
-    return FL_OK;
+    return fl_verify_best(trace, verdict->device, candidates->items, candidates->count,
+                          &session->host, &verdict->profile, &verdict->verdict, error);
 }
 
 static bool has_profile(const fl_verdict *verdict, const fl_profile *profile)
@@ -242,6 +204,9 @@ static void emit_inferred(fl_emit *emit, const fl_verdict *verdict)
     fl_emit_pair(emit, "completions", NULL, fl_emit_count(verdict->inferred_completions));
     fl_emit_pair(emit, "scopes", NULL, fl_emit_count(verdict->inferred_scopes));
     fl_emit_pair(emit, "pool_releases", NULL, fl_emit_count(verdict->inferred_pool_releases));
+    fl_emit_pair(emit, "pools", NULL, fl_emit_count(verdict->inferred_pools));
+    fl_emit_pair(emit, "settings", NULL, fl_emit_count(verdict->inferred_settings));
+    fl_emit_pair(emit, "limits", NULL, fl_emit_count(verdict->inferred_limits));
     fl_emit_pair(emit, "start_blocks", NULL, fl_emit_count(verdict->start_blocks));
     fl_emit_pair(emit, "hidden_tails", NULL, fl_emit_count(verdict->hidden_tails));
     fl_emit_pair(emit, "open_tails", NULL, fl_emit_count(verdict->open_tails));
@@ -252,7 +217,31 @@ static void emit_inferred(fl_emit *emit, const fl_verdict *verdict)
     fl_emit_object_end(emit);
 }
 
-static void emit_devices(fl_emit *emit, const struct verdicts *verdicts)
+/* Settings that changed on the way, and limits, which no file states. */
+static void emit_changes(fl_emit *emit, const fl_trace *trace, size_t device)
+{
+    size_t count;
+    const fl_insertion *list = fl_trace_insertions(trace, device, &count);
+    fl_emit_for(emit, FL_EMIT_FOR_PROGRAMS);
+    fl_emit_list_begin(emit, "changes", NULL);
+    for (size_t i = 0; i < count; i++) {
+        const fl_op *op = &list[i].op;
+        if (op->kind != FL_OP_CONFIGURE && op->kind != FL_OP_LIMIT)
+            continue;
+        bool is_limit = op->kind == FL_OP_LIMIT;
+        const char *text = is_limit ? NULL : fl_trace_names(trace)->texts[op->text];
+        fl_emit_object_begin(emit, NULL, NULL);
+        fl_emit_pair(emit, "event", NULL, fl_emit_count(list[i].event));
+        fl_emit_pair(emit, "settings", NULL, is_limit ? fl_emit_null() : fl_emit_text(text));
+        fl_emit_pair(emit, "limit_bytes", NULL,
+                     is_limit ? fl_emit_count(op->size) : fl_emit_null());
+        fl_emit_object_end(emit);
+    }
+    fl_emit_list_end(emit);
+    fl_emit_for(emit, FL_EMIT_FOR_PROGRAMS | FL_EMIT_FOR_TABLES);
+}
+
+static void emit_devices(fl_emit *emit, const fl_trace *trace, const struct verdicts *verdicts)
 {
     fl_emit_for(emit, FL_EMIT_FOR_PROGRAMS | FL_EMIT_FOR_TABLES);
     fl_emit_list_begin(emit, "devices", NULL);
@@ -263,6 +252,7 @@ static void emit_devices(fl_emit *emit, const struct verdicts *verdicts)
         fl_emit_pair(emit, "torch", NULL, fl_emit_text(fl_profile_release(one->profile)));
         emit_verdict(emit, &one->verdict, one->device, FL_EMIT_FOR_PROGRAMS | FL_EMIT_FOR_TABLES);
         emit_inferred(emit, &one->verdict);
+        emit_changes(emit, trace, one->device);
         fl_emit_object_end(emit);
     }
     fl_emit_list_end(emit);
@@ -312,6 +302,28 @@ static void text_device(fl_emit *emit, const struct device_verdict *one, bool ha
     fl_emit_pair(emit, "expected", "expected", fl_emit_text(difference->expected));
     fl_emit_pair(emit, "got", "got", fl_emit_text(difference->got));
     fl_emit_pair(emit, "because", "because", fl_emit_text(difference->because));
+}
+
+static void text_changes(fl_emit *emit, const fl_trace *trace, size_t device)
+{
+    size_t count;
+    const fl_insertion *list = fl_trace_insertions(trace, device, &count);
+    for (size_t i = 0; i < count; i++) {
+        const fl_op *op = &list[i].op;
+        char event[27], bytes[24], text[400];
+        fl_format_count(list[i].event, event, sizeof event);
+        if (op->kind == FL_OP_LIMIT) {
+            fl_format_bytes(op->size, bytes, sizeof bytes);
+            snprintf(text, sizeof text, "a memory fraction of about %s from event %s on", bytes,
+                     event);
+        } else if (op->kind == FL_OP_CONFIGURE) {
+            snprintf(text, sizeof text, "%s from event %s on",
+                     fl_trace_names(trace)->texts[op->text], event);
+        } else {
+            continue;
+        }
+        fl_emit_pair(emit, "changes", "inferred", fl_emit_text(text));
+    }
 }
 
 static void text_history(fl_emit *emit, const struct verdicts *verdicts)
@@ -383,6 +395,8 @@ static void emit_text(fl_session *session, const fl_trace *trace, const struct v
     fl_emit_list_end(emit);
     fl_emit_pair(emit, "settings", "settings", fl_emit_text(fl_conf_words(fl_trace_conf(trace))));
     text_history(emit, verdicts);
+    for (size_t i = 0; i < verdicts->count; i++)
+        text_changes(emit, trace, verdicts->items[i].device);
     text_window(emit, verdicts);
     text_excused(emit, &verdicts->all);
 }
@@ -404,7 +418,7 @@ static void emit_all(fl_session *session, const fl_setup *setup, const fl_trace 
     fl_envelope_end(session);
     emit_text(session, trace, verdicts);
     emit_verdict(emit, &verdicts->all, verdicts->different_device, FL_EMIT_FOR_PROGRAMS);
-    emit_devices(emit, verdicts);
+    emit_devices(emit, trace, verdicts);
 }
 
 /* A threshold without a limit collects nothing; that the file has one says that there was a limit.

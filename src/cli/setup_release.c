@@ -68,18 +68,18 @@ struct choice {
     fl_verdict verdict;
 };
 
-static fl_status choose(fl_session *session, fl_trace *trace, size_t device, struct choice *choice,
-                        fl_error *error)
+static fl_status choose(fl_session *session, fl_trace *trace, size_t device, bool is_seeking,
+                        struct choice *choice, fl_error *error)
 {
-    return fl_verify_choose(trace, device, choice->marked, choice->count, &session->host,
-                            &choice->chosen, &choice->verdict, error);
+    return fl_verify_choose(trace, device, choice->marked, choice->count, is_seeking,
+                            &session->host, &choice->chosen, &choice->verdict, error);
 }
 
 static fl_status choose_with_limit(fl_session *session, fl_trace *trace, size_t device,
                                    uint64_t total_bytes, struct choice *choice, fl_error *error)
 {
     fl_trace_set_limit(trace, session->options.fraction, total_bytes);
-    fl_status status = choose(session, trace, device, choice, error);
+    fl_status status = choose(session, trace, device, false, choice, error);
     if (choice->chosen == NULL)
         fl_trace_set_limit(trace, -1, 0);
     return status;
@@ -188,9 +188,11 @@ static fl_status choose_marked(fl_session *session, fl_trace *trace, fl_setup *s
     if (!is_open || !fl_trace_is_complete(trace, device) ||
         fl_trace_event_count(trace, device) == 0)
         return FL_OK;
-    fl_status status = choose(session, trace, device, &choice, error);
+    fl_status status = choose(session, trace, device, !has_fraction, &choice, error);
     if (status == FL_OK && has_fraction)
         status = choose_by_limit(session, trace, setup, &choice, error);
+    if (status == FL_OK && has_fraction && choice.chosen == NULL)
+        status = choose(session, trace, device, true, &choice, error);
     if (status != FL_OK)
         return status;
     if (choice.chosen != NULL) {

@@ -114,6 +114,20 @@ static fl_status guess_asked(const fl_trace *trace, const fl_columns *columns, f
     return is_done ? FL_OK : FL_ERR_RESOURCE;
 }
 
+static fl_status note_refused(const fl_trace *trace, const fl_columns *columns, fl_guess *guess,
+                              fl_error *error)
+{
+    for (uint64_t i = 0; i < columns->count; i++) {
+        if (!is_request(columns, i) || (columns->flags[i] & FL_EVENT_OOM) == 0 ||
+            stated_pool(guess, columns, i) != FL_NONE16)
+            continue;
+        if (!fl_vector_reserve(trace->host, &guess->refused, 1, error))
+            return FL_ERR_RESOURCE;
+        guess->refused.items[guess->refused.count++] = (fl_refused){i, guess->asked[i]};
+    }
+    return FL_OK;
+}
+
 /* ---- what pools are like --------------------------------------------------------------------- */
 
 /* A block so much larger than what was asked for would have been split. */
@@ -152,6 +166,11 @@ static fl_status guess_pools(const fl_trace *trace, size_t device, const fl_prof
             .flags = trace->pools.items[i].first != 0 ? FL_OP_CAPTURE : 0,
             .released_event = UINT64_MAX,
         };
+    for (size_t i = 0; i < of->segments.count; i++)
+        guess->pools.items[of->segments.items[i].pool].is_named = true;
+    for (uint64_t i = 0; of->columns.pool != NULL && i < of->columns.count; i++)
+        if (of->columns.pool[i] != FL_NONE16)
+            guess->pools.items[of->columns.pool[i]].is_named = true;
     for (size_t i = 0; i < of->start.segments.count; i++)
         guess->pools.items[of->start.segments.items[i].pool].is_open_before = true;
     if (profile->has_no_split)
@@ -161,11 +180,89 @@ static fl_status guess_pools(const fl_trace *trace, size_t device, const fl_prof
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
+fl_status fl_guess_add_pool(const fl_trace *trace, fl_guess *guess, uint32_t pool, fl_error *error)
+{
+    if (pool < guess->pools.count)
+        return FL_OK;
+    if (!fl_vector_reserve(trace->host, &guess->pools, pool + (size_t)1 - guess->pools.count,
+                           error))
+        return FL_ERR_RESOURCE;
+    while (guess->pools.count <= pool)
+        guess->pools.items[guess->pools.count++] = (fl_pool_guess){.released_event = UINT64_MAX};
+    return FL_OK;
+}
+
+/* Requests go where the places are that they landed in. */
+static void route_requests(const fl_columns *columns, fl_guess *guess)
+{
+    for (size_t i = 0; i < guess->refused.count; i++)
+        guess->asked[guess->refused.items[i].event] = (uint16_t)guess->refused.items[i].pool;
+    for (uint64_t i = 0; i < columns->count; i++) {
+        uint32_t place = is_request(columns, i) ? guess->places.of[i] : FL_NONE;
+        bool is_stated = columns->pool != NULL && columns->pool[i] != FL_NONE16;
+        if (place != FL_NONE && !is_stated)
+            guess->asked[i] = (uint16_t)guess->places.items.items[place].pool;
+    }
+}
+
 fl_status fl_guess_plan(const fl_trace *trace, size_t device, fl_guess *guess, fl_error *error)
 {
     guess->plan.count = guess->next = 0;
+    if (!fl_vector_reserve(trace->host, &guess->plan, guess->others.count, error) ||
+        fl_guess_add_pool(trace, guess, (uint32_t)trace->pools.count - 1, error) != FL_OK)
+        return FL_ERR_RESOURCE;
+    for (size_t i = 0; i < guess->others.count; i++)
+        guess->plan.items[guess->plan.count++] = guess->others.items[i];
+    route_requests(fl_trace_columns(trace, device), guess);
     return fl_scopes_plan(trace, device, &guess->places, guess->asked, guess->pools.items,
                           &guess->plan, error);
+}
+
+static fl_status add_other(const fl_trace *trace, fl_guess *guess, const fl_planned *planned,
+                           fl_error *error)
+{
+    struct fl_plan *others = &guess->others;
+    size_t at = others->count;
+    while (at > 0 && others->items[at - 1].event >= planned->event) {
+        const fl_planned *other = &others->items[at - 1];
+        if (other->event == planned->event && other->op.kind == planned->op.kind) {
+            others->items[at - 1] = *planned;
+            return FL_OK;
+        }
+        at--;
+    }
+    if (!fl_vector_reserve(trace->host, others, 1, error))
+        return FL_ERR_RESOURCE;
+    for (size_t i = others->count++; i > at; i--)
+        others->items[i] = others->items[i - 1];
+    others->items[at] = *planned;
+    return FL_OK;
+}
+
+fl_status fl_guess_add_settings(const fl_trace *trace, fl_guess *guess, uint64_t event,
+                                uint32_t text, fl_error *error)
+{
+    fl_planned planned = {.event = event,
+                          .op = {.kind = FL_OP_CONFIGURE,
+                                 .id = FL_NONE,
+                                 .stream = FL_NONE,
+                                 .pool = FL_NONE,
+                                 .text = text}};
+    return add_other(trace, guess, &planned, error);
+}
+
+fl_status fl_guess_add_limit(const fl_trace *trace, fl_guess *guess, uint64_t event, uint64_t bytes,
+                             fl_error *error)
+{
+    fl_planned planned = {.event = event,
+                          .op = {.kind = FL_OP_LIMIT,
+                                 .flags = FL_OP_BYTES,
+                                 .id = FL_NONE,
+                                 .stream = FL_NONE,
+                                 .pool = FL_NONE,
+                                 .text = FL_NONE,
+                                 .size = bytes}};
+    return add_other(trace, guess, &planned, error);
 }
 
 fl_status fl_guess_make(const fl_trace *trace, size_t device, const fl_profile *profile,
@@ -175,6 +272,8 @@ fl_status fl_guess_make(const fl_trace *trace, size_t device, const fl_profile *
     fl_status status = fl_places_find(trace, device, &guess.places, error);
     if (status == FL_OK)
         status = guess_asked(trace, fl_trace_columns(trace, device), &guess, error);
+    if (status == FL_OK)
+        status = note_refused(trace, fl_trace_columns(trace, device), &guess, error);
     if (status == FL_OK)
         status = guess_pools(trace, device, profile, settings, &guess, error);
     if (status == FL_OK)
@@ -192,6 +291,8 @@ void fl_guess_deinit(const fl_host *host, fl_guess *guess)
     fl_places_deinit(host, &guess->places);
     fl_vector_deinit(host, &guess->pools);
     fl_vector_deinit(host, &guess->plan);
+    fl_vector_deinit(host, &guess->others);
+    fl_vector_deinit(host, &guess->refused);
     *guess = (fl_guess){0};
 }
 

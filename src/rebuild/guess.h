@@ -9,10 +9,20 @@
 
 FL_VECTOR(fl_pool_guesses, fl_pool_guess);
 
+/* A refused request of which nothing says where it went. */
+typedef struct fl_refused {
+    uint64_t event;
+    uint32_t pool;
+} fl_refused;
+
+FL_VECTOR(fl_refused_vector, fl_refused);
+
 typedef struct fl_guess {
     fl_places places;
-    uint16_t *asked;              /* by event: the pool of a request */
+    uint16_t *asked; /* by event: the pool of a request, as the two that follow have it */
+    struct fl_refused_vector refused;
     struct fl_pool_guesses pools; /* by dense pool */
+    struct fl_plan others;        /* settings and limits that change on the way, by event */
     struct fl_plan plan;
     size_t next; /* in the plan: ops before it are in the trace */
 } fl_guess;
@@ -24,6 +34,16 @@ bool fl_guess_has_pools(const fl_trace *trace, size_t device);
 fl_status fl_guess_make(const fl_trace *trace, size_t device, const fl_profile *profile,
                         const fl_settings *settings, fl_guess *ret_guess, fl_error *error);
 void fl_guess_deinit(const fl_host *host, fl_guess *guess);
+
+/* A pool that the file does not name becomes known to the guess.  FL_ERR_RESOURCE. */
+fl_status fl_guess_add_pool(const fl_trace *trace, fl_guess *guess, uint32_t pool, fl_error *error);
+
+/* Adds a change of settings (a text of the trace) or of the limit (bytes) before `event`, in place
+ * of one of the same kind there.  FL_ERR_RESOURCE. */
+fl_status fl_guess_add_settings(const fl_trace *trace, fl_guess *guess, uint64_t event,
+                                uint32_t text, fl_error *error);
+fl_status fl_guess_add_limit(const fl_trace *trace, fl_guess *guess, uint64_t event, uint64_t bytes,
+                             fl_error *error);
 
 /* Plans the ops anew after a change of mind. */
 fl_status fl_guess_plan(const fl_trace *trace, size_t device, fl_guess *guess, fl_error *error);

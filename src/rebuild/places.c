@@ -52,6 +52,8 @@ static uint32_t unite(fl_places *places, uint32_t a, uint32_t b)
     uint32_t kept = a < b ? a : b, gone = a < b ? b : a;
     fl_place *place = &places->items.items[kept];
     const fl_place *other = &places->items.items[gone];
+    place->address = place->address < other->address ? place->address : other->address;
+    place->end = place->end > other->end ? place->end : other->end;
     if (!place->is_known && other->is_known)
         know_pool(place, other->pool);
     places->items.items[gone].same = kept;
@@ -91,6 +93,9 @@ static bool come(struct finding *finding, const fl_place *place, uint64_t size, 
     }
     *ret_index = extent.owner;
     fl_place *root = &places->items.items[places_root(places, extent.owner)];
+    root->address = root->address < extent.address ? root->address : extent.address;
+    if (root->end < extent.address + extent.size)
+        root->end = extent.address + extent.size;
     if (place->is_known && !root->is_known)
         know_pool(root, place->pool);
     return fl_extents_insert(finding->host, &finding->there, extent, finding->error);

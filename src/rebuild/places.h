@@ -11,11 +11,11 @@
 
 typedef struct fl_place {
     uint64_t first_event, end_event; /* half open; what was there before comes at 0 */
-    uint64_t address;
-    uint32_t stream, pool; /* dense */
-    uint32_t same;         /* index of the place that this one turned out to be part of, or its
-                              own; only while they are found */
-    bool is_known;         /* the pool: else `pool` is 0 until somebody knows better */
+    uint64_t address, end;           /* of all that was ever there */
+    uint32_t stream, pool;           /* dense */
+    uint32_t same; /* index of the place that this one turned out to be part of, or its
+                      own; only while they are found */
+    bool is_known; /* the pool: else `pool` is 0 until somebody knows better */
     bool is_expandable;
 } fl_place;
 

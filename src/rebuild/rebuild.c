@@ -11,7 +11,7 @@
 #include "rebuild/burst.h"
 #include "rebuild/card.h"
 #include "rebuild/frees.h"
-#include "rebuild/guess.h"
+#include "rebuild/repair.h"
 #include "rebuild/start.h"
 #include "replay/replay.h"
 #include "trace/build.h"
@@ -28,7 +28,8 @@ struct rebuild {
     fl_replay_options options;
     fl_replay *replay; /* NULL: nothing runs alongside any more */
     fl_compare compare;
-    fl_guess guess;
+    fl_guess *guess;
+    fl_attempt *attempt; /* NULL: nobody asks */
     uint64_t pending;
     struct fl_u64_vector idle;  /* whole segments without a live block, by pool */
     struct fl_live_counts live; /* live blocks by segment; of expandable ones nothing */
@@ -142,9 +143,28 @@ static fl_status open_replay(struct rebuild *rebuild, fl_error *error)
     return fl_replay_open(rebuild->trace, &rebuild->options, &rebuild->replay, error);
 }
 
+/* Keeps the first difference of the reading that led furthest. */
+static void note_miss(struct rebuild *rebuild)
+{
+    fl_attempt *attempt = rebuild->attempt;
+    const fl_compare *compare = &rebuild->compare;
+    if (attempt == NULL)
+        return;
+    bool has_miss = compare->differences > 0;
+    uint64_t event = has_miss                  ? compare->first.event
+                     : rebuild->replay != NULL ? rebuild->replay->event
+                                               : attempt->reached;
+    if (event < attempt->reached || (event == attempt->reached && attempt->has_miss))
+        return;
+    attempt->reached = event;
+    attempt->has_miss = has_miss;
+    attempt->miss = compare->first;
+}
+
 /* Gives up following: the bursts that come are read from their form. */
 static void lose_track(struct rebuild *rebuild)
 {
+    note_miss(rebuild);
     fl_replay_close(rebuild->replay);
     rebuild->replay = NULL;
 }
@@ -176,7 +196,7 @@ static uint64_t count_idle(const struct rebuild *rebuild, uint64_t event)
 {
     uint64_t idle = 0;
     for (uint32_t pool = 0; pool < rebuild->idle.count; pool++)
-        if (fl_guess_is_released(&rebuild->guess, pool, event))
+        if (fl_guess_is_released(rebuild->guess, pool, event))
             idle += rebuild->idle.items[pool];
     return idle;
 }
@@ -184,7 +204,7 @@ static uint64_t count_idle(const struct rebuild *rebuild, uint64_t event)
 /* The private pool that all the memory came from that came back; 0: there is none. */
 static uint32_t only_pool(const struct rebuild *rebuild, const fl_burst *burst)
 {
-    const fl_places *places = &rebuild->guess.places;
+    const fl_places *places = &rebuild->guess->places;
     uint32_t only = 0;
     for (uint64_t i = burst->begin; i < burst->end && places->of != NULL; i++) {
         uint8_t kind = rebuild->columns->kind[i];
@@ -200,8 +220,8 @@ static uint32_t only_pool(const struct rebuild *rebuild, const fl_burst *burst)
 
 static bool is_of_program(const struct rebuild *rebuild, uint32_t pool)
 {
-    return pool < rebuild->guess.pools.count &&
-           (rebuild->guess.pools.items[pool].flags & FL_OP_CAPTURE) == 0;
+    return pool < rebuild->guess->pools.count &&
+           (rebuild->guess->pools.items[pool].flags & FL_OP_CAPTURE) == 0;
 }
 
 static fl_status gather_facts(const struct rebuild *rebuild, const fl_burst *burst,
@@ -256,7 +276,7 @@ static fl_status insert_trim(struct rebuild *rebuild, uint64_t event, uint32_t p
 /* Ops that are planned for the event that a burst leads to: behind an empty_cache. */
 static fl_status begin_scopes(struct rebuild *rebuild, uint64_t event, fl_error *error)
 {
-    return fl_guess_insert(rebuild->trace, rebuild->device, &rebuild->guess, event, true, error);
+    return fl_guess_insert(rebuild->trace, rebuild->device, rebuild->guess, event, true, error);
 }
 
 /* Writes a reading into the trace. */
@@ -319,7 +339,7 @@ static fl_status try_readings(struct rebuild *rebuild, const fl_burst *burst,
 {
     size_t kept;
     fl_trace_insertions(rebuild->trace, rebuild->device, &kept);
-    size_t kept_plan = rebuild->guess.next;
+    size_t kept_plan = rebuild->guess->next;
     *ret_fits = false;
     for (size_t i = 0; i < count; i++) {
         if (i > 0 && rebuild->restarts_left == 0)
@@ -332,8 +352,9 @@ static fl_status try_readings(struct rebuild *rebuild, const fl_burst *burst,
             status = judge_reading(rebuild, burst, ret_fits, error);
         if (status != FL_OK || *ret_fits)
             return status;
+        note_miss(rebuild);
         take_back(rebuild, burst, kept);
-        rebuild->guess.next = kept_plan;
+        rebuild->guess->next = kept_plan;
     }
     return FL_OK;
 }
@@ -358,6 +379,12 @@ static fl_status read_burst(struct rebuild *rebuild, const fl_burst *burst, fl_e
     return apply_reading(rebuild, burst, readings[0], error);
 }
 
+/* Whoever asks how far a guess carries does not ask what comes behind. */
+static bool has_failed(const struct rebuild *rebuild)
+{
+    return rebuild->attempt != NULL && rebuild->replay == NULL;
+}
+
 /* The op that a burst at the end of a cut file belongs to was lost with the rest. */
 static bool is_cut_off(const struct rebuild *rebuild, const fl_burst *burst)
 {
@@ -370,11 +397,12 @@ static fl_status read_bursts(struct rebuild *rebuild, fl_error *error)
     fl_burst burst;
     uint64_t from = 0;
     fl_status status = FL_OK;
-    while (status == FL_OK && fl_burst_find(rebuild->columns, from, &burst)) {
+    while (status == FL_OK && !has_failed(rebuild) &&
+           fl_burst_find(rebuild->columns, from, &burst)) {
         from = burst.end + 1;
         if (!fl_burst_is_open(&burst) || is_cut_off(rebuild, &burst))
             continue;
-        status = fl_guess_insert(rebuild->trace, rebuild->device, &rebuild->guess, burst.end, false,
+        status = fl_guess_insert(rebuild->trace, rebuild->device, rebuild->guess, burst.end, false,
                                  error);
         if (rebuild->replay != NULL && status == FL_OK) {
             bool is_lost;
@@ -389,6 +417,24 @@ static fl_status read_bursts(struct rebuild *rebuild, fl_error *error)
     return status;
 }
 
+/* From the last burst to the final state. */
+static fl_status run_out(struct rebuild *rebuild, fl_error *error)
+{
+    if (rebuild->attempt == NULL || rebuild->replay == NULL)
+        return FL_OK;
+    bool is_lost, is_whole = rebuild->trace->devices.items[rebuild->device].has_final_state;
+    fl_status status = run_or_lose_track(rebuild, rebuild->columns->count, &is_lost, error);
+    if (status == FL_OK && !is_lost && is_whole) {
+        fl_compare_catch_up(&rebuild->compare, rebuild->columns->count);
+        status = fl_compare_final_state(&rebuild->compare, rebuild->replay, error);
+    }
+    if (status == FL_OK && (is_lost || rebuild->compare.differences > 0))
+        lose_track(rebuild);
+    else
+        rebuild->attempt->is_explained = status == FL_OK;
+    return status;
+}
+
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 static bool has_open_burst(const fl_columns *columns)
@@ -400,60 +446,10 @@ static bool has_open_burst(const fl_columns *columns)
     return false;
 }
 
-/* The settings that a file tells are part of it: what a release refuses it cannot have run under.
- */
-static fl_status read_conf(const fl_trace *trace, const fl_profile *profile,
-                           fl_settings *ret_settings, fl_error *error)
+static fl_status insert_rest(fl_trace *trace, size_t device, fl_guess *guess, fl_error *error)
 {
-    const char *conf = fl_trace_conf(trace);
-    fl_settings_default(profile, ret_settings);
-    if (conf == NULL)
-        return FL_OK;
-    fl_error refusal = {0};
-    fl_status status = fl_settings_parse(profile, conf, ret_settings, &refusal);
-    if (status == FL_OK)
-        return FL_OK;
-    if (status == FL_ERR_USAGE)
-        status = FL_ERR_INPUT;
-    fl_fail(error, status, "%s: PyTorch %s: %s", fl_trace_path(trace), fl_profile_release(profile),
-            refusal.text);
-    if (refusal.hint[0] != '\0')
-        fl_hint(error, "%s", refusal.hint);
-    return status;
-}
-
-static const fl_profile *own_profile(const fl_profile *profile)
-{
-    return profile != NULL ? profile : fl_profile_newest();
-}
-
-fl_status fl_record_options(const fl_trace *trace, size_t device, const fl_profile *profile,
-                            const fl_host *host, fl_replay_options *ret_options, fl_error *error)
-{
-    const fl_device_ops *recorded = fl_device_find("recorded");
-    if (recorded == NULL)
-        return fl_fail(error, FL_ERR_UNAVAILABLE, "this build has no device 'recorded'");
-    fl_settings settings;
-    fl_status status = read_conf(trace, own_profile(profile), &settings, error);
-    if (status != FL_OK)
-        return status;
-    uint64_t total;
-    const fl_trace_device *of = &trace->devices.items[device];
-    status = fl_card_estimate(host, &of->columns, &of->start, &total, error);
-    if (status != FL_OK)
-        return status;
-    *ret_options = (fl_replay_options){
-        .host = host,
-        .profile = profile,
-        .conf = fl_trace_conf(trace),
-        .fraction = trace->fraction,
-        .device = recorded,
-        .capacity_bytes = FL_UNLIMITED,
-        .total_bytes = trace->total_bytes != 0 ? trace->total_bytes : total,
-        .trace_device = device,
-        .on_oom = FL_ON_OOM_SKIP,
-    };
-    return FL_OK;
+    fl_status status = fl_guess_insert(trace, device, guess, UINT64_MAX, true, error);
+    return status == FL_OK ? fl_frees_finish(trace, device, error) : status;
 }
 
 static fl_status rebuild_run(struct rebuild *rebuild, fl_error *error)
@@ -467,20 +463,39 @@ static fl_status rebuild_run(struct rebuild *rebuild, fl_error *error)
     status = open_replay(rebuild, error);
     if (status == FL_OK)
         status = read_bursts(rebuild, error);
+    if (status == FL_OK)
+        status = insert_rest(rebuild->trace, rebuild->device, rebuild->guess, error);
+    if (status == FL_OK)
+        status = run_out(rebuild, error);
     fl_replay_close(rebuild->replay);
     fl_vector_deinit(rebuild->host, &rebuild->live);
     fl_vector_deinit(rebuild->host, &rebuild->idle);
     return status;
 }
 
-static fl_status guess_pools(struct rebuild *rebuild, fl_error *error)
+fl_status fl_rebuild_try(fl_trace *trace, size_t device, const fl_profile *profile, fl_guess *guess,
+                         fl_attempt *ret_attempt, fl_error *error)
 {
-    const fl_profile *profile = own_profile(rebuild->options.profile);
-    fl_settings settings;
-    fl_status status = read_conf(rebuild->trace, profile, &settings, error);
-    return status == FL_OK ? fl_guess_make(rebuild->trace, rebuild->device, profile, &settings,
-                                           &rebuild->guess, error)
-                           : status;
+    fl_frees_mark(trace, device);
+    fl_trace_drop_insertions(trace, device, 0);
+    guess->next = 0;
+    if (ret_attempt != NULL)
+        *ret_attempt = (fl_attempt){0};
+    struct rebuild rebuild = {
+        .host = trace->host,
+        .trace = trace,
+        .device = device,
+        .columns = fl_trace_columns(trace, device),
+        .options.profile = profile,
+        .restarts_left = MOST_RESTARTS,
+        .guess = guess,
+        .attempt = ret_attempt,
+    };
+    if (ret_attempt == NULL && !has_open_burst(rebuild.columns))
+        return insert_rest(trace, device, guess, error);
+    rebuild.most_reserved_bytes =
+        most_reserved(rebuild.columns, fl_start_reserved(&trace->devices.items[device].start));
+    return rebuild_run(&rebuild, error);
 }
 
 static fl_status fail_unknown_start(const fl_trace *trace, size_t device, fl_error *error)
@@ -520,10 +535,10 @@ static fl_status place_start(fl_trace *trace, size_t device, const fl_profile *p
     fl_settings settings;
     fl_status status = fl_record_options(trace, device, profile, trace->host, &options, error);
     if (status == FL_OK)
-        status = read_conf(trace, own_profile(profile), &settings, error);
+        status = fl_record_conf(trace, fl_record_profile(profile), &settings, error);
     if (status != FL_OK)
         return status;
-    return fl_start_place(trace, device, own_profile(profile), &settings, options.total_bytes,
+    return fl_start_place(trace, device, fl_record_profile(profile), &settings, options.total_bytes,
                           error);
 }
 
@@ -542,26 +557,8 @@ fl_status fl_rebuild(fl_trace *trace, size_t device, const fl_profile *profile, 
         if (status != FL_OK)
             return status;
     }
-    fl_frees_mark(trace, device);
-    fl_trace_drop_insertions(trace, device, 0);
-    struct rebuild rebuild = {
-        .host = trace->host,
-        .trace = trace,
-        .device = device,
-        .columns = fl_trace_columns(trace, device),
-        .options.profile = profile,
-        .restarts_left = MOST_RESTARTS,
-    };
-    fl_status status = FL_OK;
-    if (fl_guess_has_pools(trace, device))
-        status = guess_pools(&rebuild, error);
-    if (status == FL_OK && has_open_burst(rebuild.columns)) {
-        rebuild.most_reserved_bytes =
-            most_reserved(rebuild.columns, fl_start_reserved(&trace->devices.items[device].start));
-        status = rebuild_run(&rebuild, error);
-    }
-    if (status == FL_OK)
-        status = fl_guess_insert(trace, device, &rebuild.guess, UINT64_MAX, true, error);
-    fl_guess_deinit(trace->host, &rebuild.guess);
-    return status == FL_OK ? fl_frees_finish(trace, device, error) : status;
+    fl_guess guess = {0};
+    fl_status status = fl_repair_guess(trace, device, fl_record_profile(profile), &guess, error);
+    fl_guess_deinit(trace->host, &guess);
+    return status;
 }

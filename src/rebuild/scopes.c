@@ -129,10 +129,13 @@ static bool plan_releases(struct scopes *scopes, const uint64_t *ends)
     return true;
 }
 
-/* At one event scopes end before pools are let go, and both before anything begins. */
+/* At one event what holds from there on comes first; scopes end before pools are let go, and both
+ * before anything begins. */
 static int planned_rank(const fl_planned *planned)
 {
-    return planned->op.kind == FL_OP_SCOPE_BEGIN ? 2 : planned->op.kind == FL_OP_POOL_RELEASE;
+    static const uint8_t ranks[FL_OP_KIND_COUNT] = {
+        [FL_OP_SCOPE_END] = 1, [FL_OP_POOL_RELEASE] = 2, [FL_OP_SCOPE_BEGIN] = 3};
+    return ranks[planned->op.kind];
 }
 
 static int planned_by_event(const void *a, const void *b)
@@ -143,7 +146,9 @@ static int planned_by_event(const void *a, const void *b)
     int rank = planned_rank(left) - planned_rank(right);
     if (rank != 0)
         return rank;
-    return left->op.pool < right->op.pool ? -1 : left->op.pool > right->op.pool;
+    if (left->op.pool != right->op.pool)
+        return left->op.pool < right->op.pool ? -1 : 1;
+    return left->op.kind < right->op.kind ? -1 : left->op.kind > right->op.kind;
 }
 
 fl_status fl_scopes_plan(const fl_trace *trace, size_t device, const fl_places *places,

@@ -13,6 +13,7 @@
 /* What is taken for true of a pool. */
 typedef struct fl_pool_guess {
     uint8_t flags;           /* of its SCOPE_BEGIN */
+    bool is_named;           /* by the file, not only by a search before */
     bool is_open_before;     /* it has memory before the first event */
     uint64_t released_event; /* its owner has let go before this event; UINT64_MAX: never */
 } fl_pool_guess;
@@ -28,7 +29,7 @@ FL_VECTOR(fl_plan, fl_planned);
 
 /* Plans the ops for `asked`, the pool of each request by event (other events count for nothing),
  * and fills `released_event` of `pools` (by dense pool, as many as the trace has).  Adds to `plan`,
- * in order.  FL_ERR_RESOURCE. */
+ * and puts all of it in order.  FL_ERR_RESOURCE. */
 fl_status fl_scopes_plan(const fl_trace *trace, size_t device, const fl_places *places,
                          const uint16_t *asked, fl_pool_guess *pools, struct fl_plan *plan,
                          fl_error *error);

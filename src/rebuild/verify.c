@@ -46,6 +46,29 @@ static fl_status verify_watch(void *user, const fl_view *view, fl_error *error)
     return explain_first(verify, error);
 }
 
+static bool is_first_scope(const fl_insertion *list, size_t index)
+{
+    if (list[index].op.kind != FL_OP_SCOPE_BEGIN)
+        return false;
+    for (size_t i = 0; i < index; i++)
+        if (list[i].op.kind == FL_OP_SCOPE_BEGIN && list[i].op.pool == list[index].op.pool)
+            return false;
+    return true;
+}
+
+/* Does an entry or the final state say that there is such a pool? */
+static bool is_named_pool(const struct verify *verify, uint32_t pool)
+{
+    const fl_trace_device *device = &verify->trace->devices.items[verify->device];
+    for (size_t i = 0; i < device->segments.count; i++)
+        if (device->segments.items[i].pool == pool)
+            return true;
+    for (uint64_t i = 0; device->columns.pool != NULL && i < device->columns.count; i++)
+        if (device->columns.pool[i] == pool)
+            return true;
+    return false;
+}
+
 static void count_inferred(struct verify *verify)
 {
     size_t count;
@@ -55,6 +78,10 @@ static void count_inferred(struct verify *verify)
         verify->verdict.inferred_completions += list[i].op.kind == FL_OP_FREE_DONE;
         verify->verdict.inferred_scopes += list[i].op.kind == FL_OP_SCOPE_BEGIN;
         verify->verdict.inferred_pool_releases += list[i].op.kind == FL_OP_POOL_RELEASE;
+        verify->verdict.inferred_settings += list[i].op.kind == FL_OP_CONFIGURE;
+        verify->verdict.inferred_limits += list[i].op.kind == FL_OP_LIMIT;
+        verify->verdict.inferred_pools +=
+            is_first_scope(list, i) && !is_named_pool(verify, list[i].op.pool);
     }
 }
 
@@ -235,8 +262,9 @@ static fl_status verify_replay(struct verify *verify, const fl_host *host, fl_er
     return FL_OK;
 }
 
-fl_status fl_verify(fl_trace *trace, size_t device, const fl_profile *profile, const fl_host *host,
-                    fl_verdict *ret_verdict, fl_error *error)
+static fl_status verify_within(fl_trace *trace, size_t device, const fl_profile *profile,
+                               const fl_host *host, bool is_searching, fl_verdict *ret_verdict,
+                               fl_error *error)
 {
     if (fl_trace_format(trace) == FL_FORMAT_SCRIPT)
         return fl_fail(error, FL_ERR_USAGE, "%s: a script records no decisions to compare with",
@@ -246,6 +274,7 @@ fl_status fl_verify(fl_trace *trace, size_t device, const fl_profile *profile, c
                        fl_trace_path(trace), device);
     if (host == NULL)
         host = fl_host_default();
+    trace->devices.items[device].is_sought = is_searching;
     struct verify verify = {.trace = trace, .device = device, .profile = profile};
     const fl_trace_device *of = &trace->devices.items[device];
     bool is_asked = of->is_complete || !of->has_final_state || of->start.is_known ||
@@ -260,4 +289,16 @@ fl_status fl_verify(fl_trace *trace, size_t device, const fl_profile *profile, c
     if (status == FL_OK)
         *ret_verdict = verify.verdict;
     return status;
+}
+
+fl_status fl_verify(fl_trace *trace, size_t device, const fl_profile *profile, const fl_host *host,
+                    fl_verdict *ret_verdict, fl_error *error)
+{
+    return verify_within(trace, device, profile, host, false, ret_verdict, error);
+}
+
+fl_status fl_verify_sought(fl_trace *trace, size_t device, const fl_profile *profile,
+                           const fl_host *host, fl_verdict *ret_verdict, fl_error *error)
+{
+    return verify_within(trace, device, profile, host, true, ret_verdict, error);
 }

@@ -106,6 +106,7 @@ typedef struct fl_trace_device {
     bool is_reordered;  /* the events stood in another order in the file */
     bool is_disordered; /* they still do, and it could not be restored */
     uint64_t left_out;  /* of a reordered history: events before a gap, which are not kept */
+    bool is_sought;     /* the rebuild seeks what the file does not state: fl_verify_sought */
     fl_trace_start start;
 } fl_trace_device;
 /* Whatever is added here goes into flt_save.c and flt_load.c, too. */

@@ -51,7 +51,7 @@ VERDICT = {
     "profiles": [TEXT],
     "complete": BOOL,
 }
-VERIFY = {**VERDICT, "devices": [{**VERDICT, "device": COUNT, "torch": TEXT, "inferred": dict, "releases_by_cause": dict}]}
+VERIFY = {**VERDICT, "devices": [{**VERDICT, "device": COUNT, "torch": TEXT, "inferred": dict, "releases_by_cause": dict, "changes": list}]}
 FRAME = {"name": TEXT, "file": TEXT, "line": Maybe(COUNT)}
 LIVE = {
     "event": COUNT,

@@ -32,7 +32,7 @@ static void assert_explained(const char *script, const char *first)
             fl_error error = {0};
             const fl_profile *profile = release(releases[i]);
             recording_make_as(&run, "recording", script, strlen(script), profile, names);
-            if (fl_verify(run.trace, 0, profile, NULL, &verdict, &error) != FL_OK)
+            if (fl_verify_sought(run.trace, 0, profile, NULL, &verdict, &error) != FL_OK)
                 fail_msg("%s: %s", releases[i], error.text);
             if (verdict.has_difference)
                 fail_msg("%s, pools %d: at %d: %s, got %s, because %s", releases[i], names,
@@ -58,6 +58,15 @@ static void a_capture_goes_by_its_stream(void **state)
     assert_explained("# cap=1GiB conf=\n"
                      "a 1 3MiB\nb 3.0 stream=64 capture=1\na 2 3MiB 64\na 3 300 0\na 4 30MiB 64\n"
                      "f 3\na 5 200 0\na 6 1MiB 64\nq 3.0\na 7 3MiB 64\n",
+                     "2.4.1");
+}
+
+static void a_pool_that_was_let_go_is_emptied_with_the_rest(void **state)
+{
+    (void)state;
+    assert_explained("# cap=1GiB conf=\n"
+                     "a 1 3MiB\nb 3.0 capture=1\na 2 3MiB\na 3 300\nq 3.0\na 4 30MiB\nf 4\n"
+                     "e\nf 2\nx 3.0\ne\na 5 300\nf 5\n",
                      "2.4.1");
 }
 
@@ -97,7 +106,7 @@ static void assert_explained_cut(const char *script, const char *name)
         fl_trace *cut = recording_cut(&run, lost);
         fl_verdict verdict;
         fl_error error = {0};
-        if (fl_verify(cut, 0, profile, NULL, &verdict, &error) != FL_OK)
+        if (fl_verify_sought(cut, 0, profile, NULL, &verdict, &error) != FL_OK)
             fail_msg("from %d: %s", (int)lost, error.text);
         if (verdict.has_difference)
             fail_msg("from %d at %d: %s, got %s, because %s", (int)lost,
@@ -149,6 +158,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(requests_of_a_pool_come_out_of_it),
         cmocka_unit_test(a_capture_goes_by_its_stream),
+        cmocka_unit_test(a_pool_that_was_let_go_is_emptied_with_the_rest),
         cmocka_unit_test(a_program_drops_its_pool_and_empties_only_that),
         cmocka_unit_test(expandable_segments_of_a_pool),
         cmocka_unit_test(blocks_of_a_pool_that_are_not_split),

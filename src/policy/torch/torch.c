@@ -226,6 +226,10 @@ static torch_step torch_complete_op(torch *st, const fl_op *op)
 
 static torch_step torch_limit_op(torch *st, const fl_op *op)
 {
+    if (op->flags & FL_OP_BYTES) {
+        st->limit = op->size;
+        return STEP_YES;
+    }
     if (torch_check_fraction(st, op->fraction, st->error) != FL_OK)
         return STEP_BROKEN;
     torch_set_fraction(st, op->fraction);
