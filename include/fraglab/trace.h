@@ -134,6 +134,9 @@ FL_API const char *fl_trace_release(const fl_trace *trace);       /* a script's 
  * fl_trace_conf is what the events show of them, the rest is not known. */
 FL_API bool fl_trace_lacks_conf(const fl_trace *trace);
 
+/* Sizes of requests are those of blocks: what was asked for is not in the file. */
+FL_API bool fl_trace_has_block_sizes(const fl_trace *trace);
+
 FL_API fl_beside fl_trace_beside(const fl_trace *trace);
 
 /* What no file states: the memory fraction that the recorded program had set (< 0: none), and the

@@ -257,8 +257,12 @@ static void emit_file(fl_session *session, const fl_trace *trace)
                                               : conf));
     fl_emit_pair(emit, "card", "card",
                  capacity != UINT64_MAX ? fl_emit_bytes(capacity) : fl_emit_text("not told"));
+    if (fl_trace_has_block_sizes(trace))
+        fl_emit_pair(emit, "sizes", "sizes", fl_emit_text("of blocks, not what was asked for"));
     text_beside(emit, &beside);
     fl_emit_for(emit, FL_EMIT_FOR_PROGRAMS);
+    fl_emit_pair(emit, "sizes", NULL,
+                 fl_emit_text(fl_trace_has_block_sizes(trace) ? "blocks" : "requests"));
     emit_beside(emit, &beside);
     fl_emit_pair(emit, "conf", NULL, fl_emit_text(conf));
     fl_emit_pair(emit, "format", NULL, fl_emit_text(format));

@@ -498,6 +498,13 @@ static fl_status pick_devices(fl_session *session, const fl_trace *trace, struct
 static fl_status verify_trace(fl_session *session, const fl_setup *setup, fl_trace *trace,
                               fl_error *error)
 {
+    if (fl_trace_has_block_sizes(trace)) {
+        fl_fail(error, FL_ERR_UNAVAILABLE,
+                "%s: sizes and addresses of blocks are in it, but not what was asked for, nor the "
+                "segments in which the blocks lie: no decision can be compared",
+                fl_trace_path(trace));
+        return fl_hint(error, "torch.cuda.memory._record_memory_history() records what can be");
+    }
     if (fl_trace_format(trace) == FL_FORMAT_SCRIPT) {
         fl_fail(error, FL_ERR_UNAVAILABLE, "%s: a script records no decisions to compare with",
                 fl_trace_path(trace));

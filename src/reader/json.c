@@ -14,6 +14,8 @@
 #include "reader/pickle_machine.h"
 #include "reader/snapshot.h"
 
+#include <fraglab/units.h>
+
 #include <string.h>
 
 #define LEVEL_LIMIT 1000 /* deepest nesting */
@@ -251,6 +253,9 @@ static bool json_plain(fl_pickle *m)
     fl_value value = {.tag = FL_TAG_REAL};
     if (is_whole && !fl_pickle_number(at, m->scratch.count, &value))
         return json_fail(m, "a number");
+    double real = 0;
+    if (!is_whole && fl_parse_real(at, m->scratch.count, &real))
+        memcpy(&value.bits, &real, sizeof value.bits);
     return fl_pickle_push(m, value);
 }
 

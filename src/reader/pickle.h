@@ -20,7 +20,7 @@ typedef enum fl_tag {
     FL_TAG_INT,  /* bits: a signed number */
     FL_TAG_UINT, /* bits: a number from 2^63 to 2^64 - 1 */
     FL_TAG_WIDE, /* a number that needs more than 64 bits */
-    FL_TAG_REAL,
+    FL_TAG_REAL, /* bits: of a double, from JSON without an exponent; else 0 */
     FL_TAG_TEXT, /* number: of the text; word: its code in the schema, or 0 */
     FL_TAG_PAIR, /* number: of a tuple or list of two numbers from 0 on; all up to here are plain */
     FL_TAG_ITEM, /* number: of a closed shared record or list of shape `word` */

@@ -46,8 +46,6 @@ typedef struct foreign_row {
 } foreign_row;
 
 static const foreign_row foreign_rows[] = {
-    {"{", "traceEvents", "a profiler trace"},
-    {"{", "schemaVersion", "a profiler trace"},
     {"Thread,Time,Action", NULL, "a table as RMM logs"},
 };
 

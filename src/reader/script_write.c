@@ -467,6 +467,8 @@ static void tell_lost(const fl_trace *trace, const fl_write_options *options)
         for (uint64_t i = 0; i < columns->count; i++)
             outcomes += columns->kind[i] >= FL_EVENT_OUTCOMES;
         blocks += trace->devices.items[device].blocks.count;
+        if (trace->devices.items[device].starts_late)
+            tell(options, "that device %zu had memory before the first event", device);
         if (!has_content(&trace->devices.items[device]) &&
             trace->devices.items[device].blocks.count > 0)
             tell(options, "device %zu, which has a state but no events", device);
@@ -480,6 +482,8 @@ static void tell_lost(const fl_trace *trace, const fl_write_options *options)
              outcomes, blocks);
     if (stacks > 0)
         tell(options, "frames of %" PRIu64 " stacks, of which the numbers are kept", stacks);
+    if (trace->has_block_sizes)
+        tell(options, "that sizes are those of blocks");
     if (trace->beside.annotations > 0)
         tell(options, "%" PRIu64 " annotations", trace->beside.annotations);
     if (trace->beside.host_segments > 0 || trace->beside.host_events > 0)

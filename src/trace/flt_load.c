@@ -178,6 +178,7 @@ static fl_status load_facts(struct loading *loading, size_t *ret_devices)
         return load_fail(loading, entry, "facts of the file that cannot be");
     trace->format = (fl_format)words[FLT_F_FORMAT];
     trace->lacks_conf = (words[FLT_F_FLAGS] & FLT_LACKS_CONF) != 0;
+    trace->has_block_sizes = (words[FLT_F_FLAGS] & FLT_HAS_BLOCK_SIZES) != 0;
     trace->lacks_pools = (words[FLT_F_FLAGS] & FLT_LACKS_POOLS) != 0;
     trace->conf = (uint32_t)words[FLT_F_CONF];
     trace->release = (uint32_t)words[FLT_F_RELEASE];
@@ -480,6 +481,7 @@ static void take_facts(fl_trace_device *device, const uint64_t facts[FLT_DEVICE_
     device->has_final_state = (flags & FLT_HAS_FINAL) != 0;
     device->is_complete = (flags & FLT_IS_COMPLETE) != 0;
     device->is_reordered = (flags & FLT_IS_REORDERED) != 0;
+    device->starts_late = (flags & FLT_STARTS_LATE) != 0;
     device->is_disordered = (flags & FLT_IS_DISORDERED) != 0;
     device->start.is_known = device->start.is_placed = (flags & FLT_TELLS_START) != 0;
     device->start.first_id = (uint32_t)facts[FLT_D_FIRST_ID];

@@ -68,7 +68,8 @@ static bool save_file(struct saving *saving)
         [FLT_F_FORMAT] = trace->format,
         [FLT_F_FLAGS] = (trace->lacks_conf ? FLT_LACKS_CONF : 0u) |
                         (releases->known ? FLT_KNOWS_RELEASES : 0u) |
-                        (trace->lacks_pools ? FLT_LACKS_POOLS : 0u),
+                        (trace->lacks_pools ? FLT_LACKS_POOLS : 0u) |
+                        (trace->has_block_sizes ? FLT_HAS_BLOCK_SIZES : 0u),
         [FLT_F_CONF] = trace->conf,
         [FLT_F_RELEASE] = trace->release,
         [FLT_F_CAPACITY] = trace->capacity_bytes,
@@ -254,7 +255,8 @@ static bool save_device(struct saving *saving, uint32_t number, const fl_trace_d
                         (device->is_complete ? FLT_IS_COMPLETE : 0u) |
                         (is_told ? FLT_TELLS_START : 0u) |
                         (device->is_reordered ? FLT_IS_REORDERED : 0u) |
-                        (device->is_disordered ? FLT_IS_DISORDERED : 0u),
+                        (device->is_disordered ? FLT_IS_DISORDERED : 0u) |
+                        (device->starts_late ? FLT_STARTS_LATE : 0u),
         [FLT_D_FIRST_ID] = start->first_id,
         [FLT_D_BEFORE] = before,
         [FLT_D_SHOWN] = device->shown_parts,

@@ -122,6 +122,11 @@ bool fl_trace_lacks_conf(const fl_trace *trace)
     return trace->lacks_conf;
 }
 
+bool fl_trace_has_block_sizes(const fl_trace *trace)
+{
+    return trace->has_block_sizes;
+}
+
 uint64_t fl_trace_capacity(const fl_trace *trace)
 {
     return trace->capacity_bytes;
@@ -191,7 +196,8 @@ uint32_t fl_trace_final_stack(const fl_trace *trace, size_t device, size_t block
 
 bool fl_trace_is_complete(const fl_trace *trace, size_t device)
 {
-    return trace->devices.items[device].is_complete;
+    const fl_trace_device *of = &trace->devices.items[device];
+    return of->is_complete && !of->starts_late;
 }
 
 size_t fl_trace_warning_count(const fl_trace *trace)

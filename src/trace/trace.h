@@ -103,7 +103,8 @@ typedef struct fl_trace_device {
     uint32_t impossible;                    /* text, valid where there are such parts */
     uint64_t unrecorded; /* bits of the kinds that were left out while recording */
     bool has_final_state, is_complete;
-    bool is_reordered;  /* the events stood in another order in the file */
+    bool starts_late;  /* there was memory before the first event of which the file tells nothing */
+    bool is_reordered; /* the events stood in another order in the file */
     bool is_disordered; /* they still do, and it could not be restored */
     uint64_t left_out;  /* of a reordered history: events before a gap, which are not kept */
     bool is_sought;     /* the rebuild seeks what the file does not state: fl_verify_sought */
@@ -125,7 +126,8 @@ struct fl_trace {
     const char *path;        /* in the arena */
     uint32_t conf, release;  /* texts; FL_NONE: not stated */
     bool lacks_conf;
-    bool lacks_pools; /* the final state does not say whose its segments are */
+    bool has_block_sizes; /* requests have the sizes of blocks, not those that were asked for */
+    bool lacks_pools;     /* the final state does not say whose its segments are */
     uint64_t capacity_bytes;
     double fraction;      /* < 0: none told */
     uint64_t total_bytes; /* 0: not told */

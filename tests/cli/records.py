@@ -62,6 +62,7 @@ LIVE = {
 }
 INFO = {
     "format": TEXT,
+    "sizes": TEXT,
     "conf": Maybe(TEXT),
     "annotations": COUNT,
     "host": {"segments": COUNT, "bytes": Maybe(COUNT), "events": COUNT},

@@ -151,8 +151,6 @@ static void formats_known_by_sight_are_named(void **state)
     static const struct {
         const char *text, *message;
     } cases[] = {
-        {" {\"schemaVersion\": 1}", "p: a profiler trace, which this build does not read"},
-        {"{\"traceEvents\": []}", "p: a profiler trace, which this build does not read"},
         {"Thread,Time,Action,Pointer,Size,Stream\n",
          "p: a table as RMM logs, which this build does not read"},
     };
