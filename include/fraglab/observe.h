@@ -53,6 +53,11 @@ typedef struct fl_view {
     const fl_result *result;
     const fl_change *changes; /* what this op did, in order */
     size_t change_count;
+    /* What if this request came now, after the op?  Called with `prober`; changes nothing.  NULL
+     * where the policy has no answer. */
+    fl_status (*probe)(const void *prober, const fl_op *request, fl_probe *ret_probe,
+                       fl_error *error);
+    const void *prober;
 } fl_view;
 
 struct fl_observer_state;

@@ -64,10 +64,10 @@ struct fl_observer_state {
     struct count counts[COUNTER_COUNT][GROUP_COUNT];
 };
 
-static fl_status counters_open(struct fl_observer_state *state, const fl_host *host,
+static fl_status counters_open(struct fl_observer_state *state, const fl_observer_env *env,
                                fl_error *error)
 {
-    (void)state, (void)host, (void)error;
+    (void)state, (void)env, (void)error;
     return FL_OK;
 }
 
@@ -95,6 +95,8 @@ static void take_change(struct fl_observer_state *state, const fl_change *change
     };
     int group = change->flags & FL_CHANGE_SMALL ? GROUP_SMALL : GROUP_LARGE;
     for (size_t i = 0; i < COUNTER_COUNT; i++) {
+        if (effect->measures[i] == MEASURE_NONE)
+            continue;
         uint64_t amount = amounts[effect->measures[i]];
         move_count(&state->counts[i][GROUP_ALL], effect->raises, amount);
         move_count(&state->counts[i][group], effect->raises, amount);

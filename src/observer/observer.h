@@ -11,11 +11,19 @@
 
 struct fl_observer_state; /* each observer defines its own under this tag */
 
+/* What an observer is told when it opens.  Everything outlives it. */
+typedef struct fl_observer_env {
+    const fl_host *host;
+    const fl_names *names;           /* grows while the replay runs */
+    uint64_t first_event, end_event; /* half open: what will be replayed */
+    size_t rows;                     /* at most so many rows in a table over time, at least 1 */
+} fl_observer_env;
+
 typedef struct fl_observer_ops {
     const char *name;
     const char *summary; /* one line for `fraglab list observers` */
     size_t state_size;   /* open() receives this much zeroed memory */
-    fl_status (*open)(struct fl_observer_state *state, const fl_host *host, fl_error *error);
+    fl_status (*open)(struct fl_observer_state *state, const fl_observer_env *env, fl_error *error);
     /* After every op.  A status other than FL_OK ends the replay. */
     fl_status (*view)(struct fl_observer_state *state, const fl_view *view, fl_error *error);
     /* Writes the record into the object that is open.  Failures are kept by `emit`. */

@@ -62,6 +62,13 @@ void fl_replay_take_change(void *user, const fl_change *change)
         keep_change(replay, change);
 }
 
+static fl_status probe_now(const void *prober, const fl_op *request, fl_probe *ret_probe,
+                           fl_error *error)
+{
+    const fl_replay *replay = prober;
+    return fl_replay_probe(replay, request, ret_probe, error);
+}
+
 static fl_status tell_watcher(fl_replay *replay, const struct place *place, const fl_op *op,
                               const fl_result *result, fl_error *error)
 {
@@ -81,6 +88,8 @@ static fl_status tell_watcher(fl_replay *replay, const struct place *place, cons
         .result = result,
         .changes = replay->changes.items,
         .change_count = replay->changes.count,
+        .probe = replay->policy->probe != NULL ? probe_now : NULL,
+        .prober = replay,
     };
     fl_status status = replay->options.watch(replay->options.user, &view, error);
     replay->changes.count = 0;

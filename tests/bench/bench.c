@@ -1,6 +1,10 @@
-/* bench load FILE | replay FILE RELEASE CONF REPEAT: one measurement, as one line of `key value`.
+/* bench load FILE | replay FILE RELEASE CONF REPEAT | observe FILE REPEAT: measurements, each as
+ * one line of `key value`.
  *
- * Reads and replays through the public headers only.  bench.py runs it and makes the table. */
+ * Reads and replays through the public headers; observers have none yet.  bench.py runs it and
+ * makes the table. */
+#include "observer/watch.h"
+
 #include <fraglab/read.h>
 #include <fraglab/replay.h>
 
@@ -10,6 +14,8 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
+
+#define OBSERVED_ROWS 1000
 
 /* Time on the processor: what others do on this machine at the moment does not count. */
 static uint64_t now_ns(void)
@@ -81,6 +87,40 @@ static int replay(const fl_trace *trace, const char *release, const char *conf, 
     return report("replay", count_events(trace), best);
 }
 
+/* The same twice: as it is, and with all observers on. */
+static int bench_observe(char **arguments)
+{
+    fl_error error = {0};
+    fl_trace *trace = NULL;
+    if (fl_read_file(arguments[0], NULL, &trace, &error) != FL_OK)
+        return report_failure(&error);
+    fl_observer_env env = {fl_host_default(), fl_trace_names(trace), 0,
+                           fl_trace_event_count(trace, 0), OBSERVED_ROWS};
+    uint64_t repeat = strtoull(arguments[1], NULL, 10), plain = UINT64_MAX, observed = UINT64_MAX;
+    fl_replay_options options = {
+        .fraction = -1, .capacity_bytes = FL_UNLIMITED, .on_oom = FL_ON_OOM_SKIP};
+    fl_status status = FL_OK;
+    for (uint64_t i = 0; status == FL_OK && i < 2 * repeat; i++) {
+        fl_watch watch = {0};
+        bool is_observed = i % 2 == 1;
+        options.watch = is_observed ? fl_watch_view : NULL;
+        options.user = &watch;
+        uint64_t elapsed = UINT64_MAX, *best = is_observed ? &observed : &plain;
+        if (is_observed)
+            status = fl_watch_open(&watch, &env, &error);
+        if (status == FL_OK)
+            status = replay_once(trace, &options, &elapsed, &error);
+        *best = elapsed < *best ? elapsed : *best;
+        fl_watch_close(&watch);
+    }
+    if (status == FL_OK) {
+        report("plain", count_events(trace), plain);
+        report("observed", count_events(trace), observed);
+    }
+    fl_trace_free(trace);
+    return status == FL_OK ? 0 : report_failure(&error);
+}
+
 static int bench_load(char **arguments)
 {
     fl_error error = {0};
@@ -110,10 +150,12 @@ int main(int argc, char **argv)
         const char *name;
         int arguments;
         int (*run)(char **arguments);
-    } kinds[] = {{"load", 1, bench_load}, {"replay", 4, bench_replay}};
+    } kinds[] = {
+        {"load", 1, bench_load}, {"observe", 2, bench_observe}, {"replay", 4, bench_replay}};
     for (size_t i = 0; argc > 1 && i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(argv[1], kinds[i].name) == 0 && argc == 2 + kinds[i].arguments)
             return kinds[i].run(argv + 2);
-    fprintf(stderr, "usage: bench load FILE | replay FILE RELEASE CONF REPEAT\n");
+    fprintf(stderr,
+            "usage: bench load FILE | replay FILE RELEASE CONF REPEAT | observe FILE REPEAT\n");
     return FL_ERR_USAGE;
 }

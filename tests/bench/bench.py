@@ -1,6 +1,7 @@
 """bench.py BENCH-PROGRAM FOLDER [SNAPSHOT]: ratios, from runs that take turns in one session.
 
-Loading is compared with CPython's pickle.load of the same file; replay with the released allocators,
+Loading is compared with CPython's pickle.load of the same file; a replay with all observers on with
+one that nobody watches; replay with the released allocators,
 over stand-ins for the CUDA libraries that only keep books, where their wheels are in the cache of
 ./lab conformance.  Each figure is the best of ROUNDS runs, each in its own process, in time on the
 processor.
@@ -32,10 +33,15 @@ print("pickle ns", elapsed, "events 0 peak_kib", resource.getrusage(resource.RUS
 """
 
 
+def measures(*command):
+    """The `key value` pairs of each line of one run."""
+    lines = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
+    rows = [line.split()[1:] for line in lines]
+    return [{key: int(value) for key, value in zip(words[::2], words[1::2])} for words in rows]
+
+
 def measure(*command):
-    """The `key value` pairs of one run."""
-    words = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.split()[1:]
-    return {key: int(value) for key, value in zip(words[::2], words[1::2])}
+    return measures(*command)[0]
 
 
 def fastest(runs):
@@ -64,6 +70,16 @@ def show_memory(program, folder):
     peak = run["peak_kib"] << 10
     print(f"load {os.path.basename(path)}: {run['events']} events, {LARGE} MB")
     print(f"  peak {peak / 1e6:.0f} MB; columns may have {columns / 1e6:.0f} MB, the memo {memo / 1e6:.0f} MB")
+
+
+def show_observers(program, path):
+    """A replay that nobody watches, and the same with all observers on."""
+    runs = [measures(program, "observe", path, REPEAT) for _ in range(ROUNDS)]
+    plain, observed = (fastest(column) for column in zip(*runs))
+    print(f"observers, {os.path.basename(path)}:")
+    print(f"  plain        {plain['ns'] / plain['events']:7.1f} ns an event")
+    print(f"  all observed {observed['ns'] / observed['events']:7.1f} ns an event")
+    print(f"  ratio        {observed['ns'] / plain['ns']:7.2f} times the time of a plain replay", flush=True)
 
 
 def released_ns(driver, script, conf):
@@ -140,6 +156,7 @@ def main():
     run_tool("make_snapshot.py", path, str(EVENTS))
     show_load(program, path)
     show_memory(program, folder)
+    show_observers(program, path)
     show_replays(program, folder)
 
 

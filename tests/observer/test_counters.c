@@ -23,7 +23,8 @@ static void bench_open(struct bench *bench)
     *bench = (struct bench){.ops = fl_observer_find("counters")};
     assert_non_null(bench->ops);
     bench->state = fl_new(fl_host_default(), bench->ops->state_size, NULL);
-    assert_int_equal(bench->ops->open(bench->state, fl_host_default(), NULL), FL_OK);
+    assert_int_equal(
+        bench->ops->open(bench->state, &(fl_observer_env){.host = fl_host_default()}, NULL), FL_OK);
 }
 
 static bool keep_text(void *user, const char *data, size_t size)

@@ -400,6 +400,44 @@ static void memory_outside_is_the_devices_affair(void **state)
     fl_trace_free(trace);
 }
 
+/* ---- what if the trace had none of these ----------------------------------------------------- */
+
+static void what_is_left_out_is_never_asked(void **state)
+{
+    (void)state;
+    static const char script[] = "b 1\na 1 100 64\nr 1 0\nf 1\n";
+    fl_replay_options options = options_for(ALL_CAN);
+    run_script(script, &options);
+    assert_string_equal(fake_log, "scope a0:100 use0 f0");
+    options.policy = fake_policy(ALL_CAN);
+    options.without = FL_WITHOUT_POOLS;
+    run_script(script, &options);
+    assert_string_equal(fake_log, "a0:100 use0 f0");
+    options.policy = fake_policy(ALL_CAN);
+    options.without = FL_WITHOUT_PENDING;
+    run_script(script, &options);
+    assert_string_equal(fake_log, "scope a0:100 f0");
+    options.policy = fake_policy(ALL_CAN);
+    options.without = FL_WITHOUT_STREAMS;
+    run_script("a 1 100 64\na 2 100 128\nr 2 64\nf 2\n", &options);
+    assert_string_equal(fake_log, "a0:100 a1:100 f1");
+}
+
+static void memory_outside_can_be_left_out(void **state)
+{
+    (void)state;
+    fl_trace *trace = read_script("# cap=100MiB conf=\no 30MiB\n");
+    fl_replay_options options = options_for(ALL_CAN);
+    options.capacity_bytes = 100 << 20;
+    options.without = FL_WITHOUT_OUTSIDE;
+    fl_replay *replay;
+    assert_int_equal(fl_replay_open(trace, &options, &replay, NULL), FL_OK);
+    assert_int_equal(fl_replay_run(replay, NULL), FL_OK);
+    assert_int_equal(fl_replay_get_device_info(replay)->used_bytes, 0);
+    fl_replay_close(replay);
+    fl_trace_free(trace);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -424,6 +462,8 @@ int main(void)
         cmocka_unit_test(totals_and_peaks_follow_the_changes),
         cmocka_unit_test(a_pending_block_is_active_but_not_allocated),
         cmocka_unit_test(memory_outside_is_the_devices_affair),
+        cmocka_unit_test(what_is_left_out_is_never_asked),
+        cmocka_unit_test(memory_outside_can_be_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
