@@ -39,7 +39,10 @@ typedef struct fl_capacity_options {
     /* How to replay.  Its card, on_oom, watch and progress are not used. */
     fl_replay_options replay;
     fl_capacity_extent extent;
-    unsigned jobs; /* threads that share the work; 0 and 1: the caller's alone */
+    /* Cards from here on are taken to work, and not tried; 0: all are asked about. */
+    uint64_t end_bytes;
+    uint64_t most_tries; /* SMALLEST only: then FL_ERR_NO; 0: as many as it takes */
+    unsigned jobs;       /* threads that share the work; 0 and 1: the caller's alone */
     /* Now and then, from the caller's thread: `done` of `total` bytes of the curve.  False ends
      * the search with FL_ERR_NO.  May be NULL. */
     bool (*progress)(void *user, uint64_t done, uint64_t total);

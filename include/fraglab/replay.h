@@ -41,6 +41,11 @@ typedef struct fl_replay_options {
     uint64_t total_bytes;            /* 0: the same */
     size_t trace_device;             /* which device's events */
     uint64_t first_event, end_event; /* half open; both 0: all */
+    /* What if the program also asked this?  Ops that are not in the trace, each before its event,
+     * ascending; allocations of their own are numbered from fl_trace_alloc_count on.  The caller's,
+     * longer than the replay. */
+    const fl_insertion *inserted;
+    size_t inserted_count;
     fl_on_oom on_oom;
     fl_start_choice start; /* RECORDED needs a policy that can adopt */
     uint32_t without;      /* FL_WITHOUT_*: what if the trace had none of these? */

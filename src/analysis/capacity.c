@@ -22,6 +22,7 @@ struct search {
     fl_capacity_interval top; /* the largest cards */
     struct fl_capacity_vector found;
     bool is_stepped;
+    uint64_t tries;
 };
 
 /* ---- from below ------------------------------------------------------------------------------ */
@@ -117,6 +118,16 @@ static fl_status find_least(struct search *search, fl_error *error)
 static fl_status find_top(struct search *search, fl_error *error)
 {
     bool is_stepped = false;
+    uint64_t end = search->options->end_bytes;
+    if (end != 0) {
+        search->top =
+            (fl_capacity_interval){.first_bytes = end > search->least ? end : search->least,
+                                   .end_bytes = FL_UNLIMITED,
+                                   .works = true,
+                                   .refused_event = FL_UNLIMITED,
+                                   .alloc_retries = FL_UNLIMITED};
+        return FL_OK;
+    }
     fl_status status =
         fl_capacity_try(&search->question, BEYOND_EVERY_CARD, &search->top, &is_stepped, error);
     if (status != FL_OK || search->top.end_bytes != FL_UNLIMITED) {
@@ -157,6 +168,8 @@ static fl_status try_and_keep(struct search *search, uint64_t card, fl_capacity_
                               fl_error *error)
 {
     bool is_stepped = false;
+    if (search->options->most_tries > 0 && search->tries++ == search->options->most_tries)
+        return fl_fail(error, FL_ERR_NO, "more tries than allowed");
     fl_status status = fl_capacity_try(&search->question, card, ret, &is_stepped, error);
     if (status != FL_OK)
         return status;

@@ -1,16 +1,11 @@
-/* The walk over all cards of a range.
- *
- * A worker tries the first card of its span, which settles every card up to the end of the stretch,
- * and goes on there.  One that has nothing left takes the upper half of the longest span of
- * another.  A span that begins in the middle of a stretch finds the same end, so the stretches are
- * the same wherever spans were cut; of those with one end the first counts.  A replay takes at
- * least some microseconds, so one lock around the books of all workers costs nothing. */
+/* The walk over all cards of a range.  A span that begins in the middle of a stretch finds the same
+ * end, so the stretches are the same wherever spans were cut; of those with one end the first
+ * counts. */
 #include "analysis/capacity_walk.h"
 
-#include "analysis/workers.h"
+#include "analysis/sweep.h"
 #include "device/pages.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 #define STEP FL_DEVICE_GRANULE
@@ -63,133 +58,42 @@ fl_status fl_capacity_try(const fl_capacity_question *question, uint64_t card_by
 
 /* ---- many cards ------------------------------------------------------------------------------ */
 
-struct span {
-    uint64_t first, end; /* not tried yet; half open */
+/* What a visit to one card found. */
+struct found {
+    fl_capacity_interval interval;
+    bool is_stepped;
 };
 
-struct walk {
-    const fl_capacity_question *question;
-    const fl_capacity_options *options;
-    uint64_t first, end;
+_Static_assert(sizeof(struct found) <= FL_SWEEP_FOUND_MOST, "a walk passes it on");
 
-    pthread_mutex_t lock;
-    pthread_cond_t has_changed;
-    struct span spans[FL_WORKERS_MOST];
-    unsigned worker_count, busy_count;
+struct cards {
+    const fl_capacity_question *question;
     struct fl_capacity_vector found;
     bool is_stepped;
-    fl_status status; /* of the first failure */
-    fl_error error;
 };
 
-/* The rest of a span, if it is worth cutting. */
-static uint64_t span_length(const struct span *span)
+static fl_status visit_card(void *user, uint64_t card_bytes, void *found, uint64_t *ret_end,
+                            fl_error *error)
 {
-    return span->first < span->end ? span->end - span->first : 0;
+    const struct cards *cards = user;
+    struct found *own = found;
+    own->is_stepped = false;
+    fl_status status =
+        fl_capacity_try(cards->question, card_bytes, &own->interval, &own->is_stepped, error);
+    if (status == FL_OK)
+        *ret_end = own->interval.end_bytes;
+    return status;
 }
 
-/* Gives a worker without work the upper half of the longest span; false: none is long enough. */
-static bool take_half(struct walk *walk, unsigned index)
+static fl_status keep_card(void *user, const void *found, fl_error *error)
 {
-    struct span *longest = &walk->spans[0];
-    for (unsigned i = 1; i < walk->worker_count; i++)
-        if (span_length(&walk->spans[i]) > span_length(longest))
-            longest = &walk->spans[i];
-    uint64_t length = span_length(longest);
-    uint64_t middle = (longest->first + length / 2) / STEP * STEP;
-    if (length < 2 * STEP || middle <= longest->first)
-        return false;
-    walk->spans[index] = (struct span){middle, longest->end};
-    longest->end = middle;
-    return true;
-}
-
-/* The next card to try; false: everything is tried, or the search has ended.  With the lock. */
-static bool take_card(struct walk *walk, unsigned index, uint64_t *ret_card)
-{
-    struct span *own = &walk->spans[index];
-    while (walk->status == FL_OK) {
-        if (span_length(own) > 0 || take_half(walk, index)) {
-            *ret_card = own->first;
-            walk->busy_count++;
-            return true;
-        }
-        if (walk->busy_count == 0)
-            break;
-        pthread_cond_wait(&walk->has_changed, &walk->lock);
-    }
-    return false;
-}
-
-static void note_failure(struct walk *walk, fl_status status, const fl_error *error)
-{
-    if (walk->status != FL_OK)
-        return;
-    walk->status = status;
-    walk->error = *error;
-}
-
-static void note_interval(struct walk *walk, unsigned index, const fl_capacity_interval *interval)
-{
-    fl_error error = {0};
-    struct span *own = &walk->spans[index];
-    own->first = interval->end_bytes;
-    if (!fl_vector_reserve(walk->question->host, &walk->found, 1, &error))
-        note_failure(walk, FL_ERR_RESOURCE, &error);
-    else
-        walk->found.items[walk->found.count++] = *interval;
-}
-
-static uint64_t count_done(const struct walk *walk)
-{
-    uint64_t left = 0;
-    for (unsigned i = 0; i < walk->worker_count; i++)
-        left += span_length(&walk->spans[i]);
-    return walk->end - walk->first - left;
-}
-
-/* Without the lock: the callback is the caller's, and so is this thread. */
-static void tell_progress(struct walk *walk, uint64_t done)
-{
-    const fl_capacity_options *options = walk->options;
-    if (options->progress == NULL ||
-        options->progress(options->user, done, walk->end - walk->first))
-        return;
-    fl_error error = {0};
-    fl_fail(&error, FL_ERR_NO, "the search was stopped");
-    pthread_mutex_lock(&walk->lock);
-    note_failure(walk, FL_ERR_NO, &error);
-    pthread_cond_broadcast(&walk->has_changed);
-    pthread_mutex_unlock(&walk->lock);
-}
-
-static void walk_work(void *user, unsigned index)
-{
-    struct walk *walk = user;
-    uint64_t card;
-    pthread_mutex_lock(&walk->lock);
-    while (take_card(walk, index, &card)) {
-        pthread_mutex_unlock(&walk->lock);
-        fl_capacity_interval interval;
-        fl_error error = {0};
-        bool is_stepped = false;
-        fl_status status = fl_capacity_try(walk->question, card, &interval, &is_stepped, &error);
-        pthread_mutex_lock(&walk->lock);
-        walk->busy_count--;
-        walk->is_stepped |= is_stepped;
-        if (status == FL_OK)
-            note_interval(walk, index, &interval);
-        else
-            note_failure(walk, status, &error);
-        uint64_t done = count_done(walk);
-        pthread_cond_broadcast(&walk->has_changed);
-        if (index != 0)
-            continue;
-        pthread_mutex_unlock(&walk->lock);
-        tell_progress(walk, done);
-        pthread_mutex_lock(&walk->lock);
-    }
-    pthread_mutex_unlock(&walk->lock);
+    struct cards *cards = user;
+    const struct found *own = found;
+    if (!fl_vector_reserve(cards->question->host, &cards->found, 1, error))
+        return FL_ERR_RESOURCE;
+    cards->found.items[cards->found.count++] = own->interval;
+    cards->is_stepped |= own->is_stepped;
+    return FL_OK;
 }
 
 static int compare_intervals(const void *a, const void *b)
@@ -213,30 +117,21 @@ fl_status fl_capacity_walk(const fl_capacity_question *question, uint64_t first,
                            const fl_capacity_options *options, struct fl_capacity_vector *found,
                            bool *ret_is_stepped, fl_error *error)
 {
-    struct walk walk = {
-        .question = question,
-        .options = options,
+    struct cards cards = {.question = question, .found = *found};
+    fl_sweep sweep = {
         .first = first,
         .end = end,
-        .worker_count = fl_workers_count(options->jobs),
-        .found = *found,
+        .grain = STEP,
+        .jobs = options->jobs,
+        .visit = visit_card,
+        .keep = keep_card,
+        .progress = options->progress,
+        .user = &cards,
+        .progress_user = options->user,
     };
-    if (first >= end)
-        return FL_OK;
-    if (pthread_mutex_init(&walk.lock, NULL) != 0)
-        return fl_fail(error, FL_ERR_RESOURCE, "no lock can be made");
-    if (pthread_cond_init(&walk.has_changed, NULL) != 0) {
-        pthread_mutex_destroy(&walk.lock);
-        return fl_fail(error, FL_ERR_RESOURCE, "no condition can be made");
-    }
-    walk.spans[0] = (struct span){first, end};
-    fl_workers_run(walk.worker_count, walk_work, &walk);
-    pthread_cond_destroy(&walk.has_changed);
-    pthread_mutex_destroy(&walk.lock);
-    fl_capacity_tidy(&walk.found);
-    *found = walk.found;
-    *ret_is_stepped |= walk.is_stepped;
-    if (walk.status != FL_OK)
-        fl_fail(error, walk.status, "%s", walk.error.text);
-    return walk.status;
+    fl_status status = fl_sweep_run(&sweep, error);
+    fl_capacity_tidy(&cards.found);
+    *found = cards.found;
+    *ret_is_stepped |= cards.is_stepped;
+    return status;
 }

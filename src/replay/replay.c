@@ -166,7 +166,10 @@ static fl_status replay_init(fl_replay *replay, fl_error *error)
     if (replay->policy->capabilities & FL_NEEDS_FUTURE)
         return fl_fail(error, FL_ERR_UNAVAILABLE, "policy '%s' wants to see the whole trace first",
                        replay->policy->name);
-    replay->fate_count = fl_trace_alloc_count(replay->trace, replay->options.trace_device);
+    uint32_t recorded = fl_trace_alloc_count(replay->trace, replay->options.trace_device);
+    if (replay->options.inserted_count > FL_NONE - 1 - recorded)
+        return fl_fail(error, FL_ERR_USAGE, "more ops than can be numbered");
+    replay->fate_count = recorded + (uint32_t)replay->options.inserted_count;
     replay->fates = fl_new(replay->host, replay->fate_count, error);
     if (replay->fates == NULL)
         return FL_ERR_RESOURCE;
@@ -219,9 +222,26 @@ void fl_replay_close(fl_replay *replay)
     fl_delete(host, replay, sizeof *replay);
 }
 
+/* The caller's own ops before the event that comes next. */
+static fl_status ask_inserted(fl_replay *replay, fl_error *error)
+{
+    const fl_replay_options *options = &replay->options;
+    fl_status status = FL_OK;
+    while (status == FL_OK && !replay->has_ended &&
+           replay->next_inserted < options->inserted_count &&
+           options->inserted[replay->next_inserted].event <= replay->event) {
+        fl_op op = options->inserted[replay->next_inserted++].op;
+        status = fl_replay_ask(replay, &op, error);
+    }
+    return status;
+}
+
 fl_status fl_replay_step(fl_replay *replay, bool *ret_more, fl_error *error)
 {
     fl_status begun = fl_replay_begin(replay, error);
+    if (begun != FL_OK)
+        return begun;
+    begun = ask_inserted(replay, error);
     if (begun != FL_OK)
         return begun;
     if (!replay->has_ended) {
@@ -240,6 +260,13 @@ static fl_status run_stretch(fl_replay *replay, fl_error *error)
     uint64_t stop = replay->event + PROGRESS_STEP;
     if (stop > replay->end_event)
         stop = replay->end_event;
+    fl_status asked = ask_inserted(replay, error);
+    if (asked != FL_OK)
+        return asked;
+    const fl_replay_options *options = &replay->options;
+    if (replay->next_inserted < options->inserted_count &&
+        options->inserted[replay->next_inserted].event < stop)
+        stop = options->inserted[replay->next_inserted].event;
     if (fl_replay_is_lean(replay) && !replay->plays_record && !replay->options.check_every_op)
         return fl_replay_lean_stretch(replay, stop, error);
     while (replay->event < stop && !replay->has_ended) {

@@ -105,6 +105,39 @@ static void plugins_say_which_options_they_know(void **state)
     fl_trace_free(trace);
 }
 
+static void ops_of_the_caller_are_asked_before_their_events(void **state)
+{
+    (void)state;
+    fl_trace *trace = read_script("a 1 30MiB\nf 1\na 2 40MiB\na 3 20MiB\n");
+    uint32_t own = fl_trace_alloc_count(trace, 0);
+    fl_op nothing = {.id = FL_NONE, .stream = 0, .pool = FL_NONE, .text = FL_NONE};
+    fl_op alloc = nothing, release = nothing, trim = nothing;
+    alloc.kind = FL_OP_ALLOC, alloc.id = own, alloc.size = UINT64_C(60) << 20;
+    release.kind = FL_OP_FREE, release.id = own;
+    trim.kind = FL_OP_TRIM;
+    const fl_insertion ops[] = {{0, alloc}, {0, release}, {2, trim}};
+    fl_replay_options options = plain_options();
+    options.inserted = ops;
+    for (options.inserted_count = 0; options.inserted_count <= COUNT_OF(ops);
+         options.inserted_count++) {
+        static const uint64_t mallocs[] = {2, 3, 1, 3};
+        static const uint64_t peaks[] = {70, 130, 60, 60};
+        for (int is_lean = 0; is_lean < 2; is_lean++) {
+            fl_replay *replay;
+            fl_replay_summary summary;
+            options.is_lean = is_lean != 0;
+            assert_int_equal(fl_replay_open(trace, &options, &replay, NULL), FL_OK);
+            assert_int_equal(fl_replay_run(replay, NULL), FL_OK);
+            fl_replay_get_summary(replay, &summary);
+            assert_int_equal(summary.events, 4);
+            assert_int_equal(summary.driver_malloc, mallocs[options.inserted_count]);
+            assert_int_equal(summary.peak.reserved_bytes >> 20, peaks[options.inserted_count]);
+            fl_replay_close(replay);
+        }
+    }
+    fl_trace_free(trace);
+}
+
 static void stepping_comes_to_the_same_as_running(void **state)
 {
     (void)state;
@@ -270,6 +303,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_replayed_is_said_before_the_first_event),
         cmocka_unit_test(settings_are_judged_by_the_release),
         cmocka_unit_test(plugins_say_which_options_they_know),
+        cmocka_unit_test(ops_of_the_caller_are_asked_before_their_events),
         cmocka_unit_test(stepping_comes_to_the_same_as_running),
         cmocka_unit_test(a_lean_replay_counts_the_same_but_for_the_events_of_peaks),
         cmocka_unit_test(a_refusal_says_what_was_asked_and_what_was_there),
