@@ -1,4 +1,5 @@
 /* capacity FILE: on which cards does it run? */
+#include "cli/cards.h"
 #include "cli/envelope.h"
 #include "cli/memory.h"
 #include "cli/setup.h"
@@ -11,7 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CARD_UNIT       (UINT64_C(1) << 20)
 #define STRETCHES_SHOWN 12 /* in text: what alternates more often is cut in the middle */
 
 /* What is shown, and of what. */
@@ -145,18 +145,6 @@ static struct stretch stretch_from(const fl_capacity *capacity, size_t *at)
     return stretch;
 }
 
-/* Cards differ by a MiB, and unlike other sizes are not rounded. */
-static void card_words(uint64_t bytes, char *buffer, size_t size)
-{
-    char number[27];
-    bool is_whole = bytes % CARD_UNIT == 0;
-    fl_format_count(is_whole ? bytes / CARD_UNIT : bytes, number, sizeof number);
-    if (bytes == FL_UNLIMITED)
-        snprintf(buffer, size, "-");
-    else
-        snprintf(buffer, size, "%s %s", number, is_whole ? "MiB" : "B");
-}
-
 static void range_words(uint64_t least, uint64_t most, char *buffer, size_t size)
 {
     char low[27], high[27];
@@ -184,8 +172,8 @@ static void emit_stretch(fl_emit *emit, const struct stretch *stretch)
     bool works = stretch->first->works, has_retries = stretch->most_retries != FL_UNLIMITED;
     range_words(stretch->least_calls, stretch->most_calls, calls, sizeof calls);
     range_words(stretch->least_retries, stretch->most_retries, retries, sizeof retries);
-    card_words(stretch->first->first_bytes, first, sizeof first);
-    card_words(stretch->last->end_bytes, end, sizeof end);
+    fl_card_words(stretch->first->first_bytes, first, sizeof first);
+    fl_card_words(stretch->last->end_bytes, end, sizeof end);
     fl_emit_value cells[STRETCH_COLUMNS] = {
         fl_emit_text(first),
         fl_emit_text(end),
@@ -224,8 +212,8 @@ static void emit_verdict(fl_emit *emit, const struct finding *finding)
 {
     const fl_capacity *capacity = &finding->capacity;
     char smallest[40], lowest[40];
-    card_words(capacity->smallest_card_bytes, smallest, sizeof smallest);
-    card_words(capacity->lowest_fit_bytes, lowest, sizeof lowest);
+    fl_card_words(capacity->smallest_card_bytes, smallest, sizeof smallest);
+    fl_card_words(capacity->lowest_fit_bytes, lowest, sizeof lowest);
     if (capacity->smallest_card_bytes == FL_UNLIMITED)
         fl_emit_line(emit, FL_EMIT_BAD, "it runs on no card, however large");
     else if (capacity->lowest_fit_bytes < capacity->smallest_card_bytes)
@@ -240,7 +228,7 @@ static void emit_verdict(fl_emit *emit, const struct finding *finding)
                      smallest);
     const fl_setup *setup = finding->setup;
     char card[40];
-    card_words(setup->capacity_bytes, card, sizeof card);
+    fl_card_words(setup->capacity_bytes, card, sizeof card);
     if (setup->gpu_from == FL_FROM_NOWHERE)
         return;
     bool works = find_card(capacity, setup->capacity_bytes)->works;

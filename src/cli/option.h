@@ -43,6 +43,7 @@ typedef struct fl_options {
     const char *to;
     uint64_t most_tries;
     bool takes_environment;
+    const char *prices;
     /* what is not an option */
     char *const *words;
     size_t word_count;
@@ -77,7 +78,7 @@ typedef struct fl_option_group {
 
 extern const fl_option_group fl_options_common, fl_options_input, fl_options_allocator,
     fl_options_convert, fl_options_diagnose, fl_options_info, fl_options_replay,
-    fl_options_settings, fl_options_shrink, fl_options_verify;
+    fl_options_settings, fl_options_shrink, fl_options_tune, fl_options_verify;
 
 /* Reads argv[1..] by the rows of `groups` (ending with NULL); options and other words may be
  * mixed, `--` ends the options.  FL_ERR_USAGE: the text names what was typed, the hint what is

@@ -132,6 +132,12 @@ static const fl_option shrink_rows[] = {
     END_OF_ROWS,
 };
 
+static const fl_option tune_rows[] = {
+    {"prices", 0, FL_OPTION_TEXT, SETS(prices), "FILE",
+     "what calls of the driver cost, instead of the defaults in docs/tuning.md", NULL},
+    END_OF_ROWS,
+};
+
 static const fl_option settings_rows[] = {
     {"torch", 0, FL_OPTION_TEXT, SETS(torch), "VERSION",
      "only this PyTorch release (all that are known); end with 1 unless it accepts", NULL},
@@ -163,4 +169,5 @@ const fl_option_group fl_options_info = {"What is shown", info_rows};
 const fl_option_group fl_options_replay = {"The result", replay_rows};
 const fl_option_group fl_options_settings = {"The judgement", settings_rows};
 const fl_option_group fl_options_shrink = {"What stays", shrink_rows};
+const fl_option_group fl_options_tune = {"The search", tune_rows};
 const fl_option_group fl_options_verify = {"The comparison", verify_rows};
