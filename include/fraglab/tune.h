@@ -71,7 +71,7 @@ typedef enum fl_tune_reason {
  * streams come in another order. */
 typedef struct fl_tune_robustness {
     unsigned trials, fitting;
-    uint64_t least_reserved_bytes, most_reserved_bytes;
+    uint64_t least_reserved_bytes, most_reserved_bytes; /* of those that fit */
 } fl_tune_robustness;
 
 typedef struct fl_tune_options {

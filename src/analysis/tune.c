@@ -231,12 +231,14 @@ struct trial {
 static void note_trial(fl_tune_robustness *result, const fl_tune_outcome *outcome)
 {
     uint64_t reserved = outcome->peak_reserved_bytes;
-    if (result->trials == 0 || reserved < result->least_reserved_bytes)
+    result->trials++;
+    if (!outcome->fits)
+        return;
+    if (result->fitting == 0 || reserved < result->least_reserved_bytes)
         result->least_reserved_bytes = reserved;
     if (reserved > result->most_reserved_bytes)
         result->most_reserved_bytes = reserved;
-    result->trials++;
-    result->fitting += outcome->fits;
+    result->fitting++;
 }
 
 /* Every candidate of the list on one such trace of one file. */

@@ -186,13 +186,13 @@ fl_status fl_tune_add_usual(fl_tune_state *state, fl_error *error)
     static const char *const confs[] = {
         "",
         "expandable_segments:True",
-        "max_split_size_mb:21",
-        "max_split_size_mb:32",
-        "max_split_size_mb:64",
         "max_split_size_mb:128",
+        "max_split_size_mb:64",
         "max_split_size_mb:256",
         "max_split_size_mb:512",
         "max_split_size_mb:1024",
+        "max_split_size_mb:32",
+        "max_split_size_mb:21",
         "roundup_power2_divisions:4",
         "roundup_power2_divisions:8",
         "roundup_power2_divisions:16",
@@ -272,14 +272,15 @@ static fl_status add_with_split(fl_tune_state *state, unsigned split, fl_error *
 /* A large segment size is a quantity, not a threshold: every value counts on its own. */
 static fl_status add_segment_sizes(fl_tune_state *state, fl_error *error)
 {
+    size_t before = state->candidates.count;
     fl_status status = FL_OK;
     for (unsigned size = 11; size <= 512 && status == FL_OK; size += size < 64 ? 1 : size / 8) {
         status = add_conf(state, 0, error, "large_segment_size_mb:%u", size);
         if (status == FL_OK && (size < 24 || size % 8 == 0))
             status = add_conf(state, 0, error, "expandable_segments:True,large_segment_size_mb:%u",
                               size);
-        state->is_sampled |= size >= 64 && state->options->replay.profile->has_large_segment;
     }
+    state->is_sampled |= state->candidates.count > before; /* there are steps above 64 */
     return status;
 }
 

@@ -474,11 +474,14 @@ static void show_robustness(fl_emit *emit, const fl_tuning *tuning)
     char least[24], most[24];
     fl_format_bytes(robustness->least_reserved_bytes, least, sizeof least);
     fl_format_bytes(robustness->most_reserved_bytes, most, sizeof most);
+    char spread[80] = "";
+    if (robustness->fitting > 0)
+        snprintf(spread, sizeof spread, " (%s to %s reserved)", least, most);
     if (robustness->trials > 0)
         fl_emit_line(emit, FL_EMIT_PLAIN,
                      "with sizes up to 2 %% apart and streams interleaved otherwise it fits %u of "
-                     "%u times (%s to %s reserved)",
-                     robustness->fitting, robustness->trials, least, most);
+                     "%u times%s",
+                     robustness->fitting, robustness->trials, spread);
 }
 
 static void show_choice(fl_session *session, const fl_tune_finding *finding)

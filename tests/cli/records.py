@@ -105,7 +105,65 @@ CAPACITY = {
         }
     ],
 }
-RECORDS = {"replay": REPLAY, "verify": VERIFY, "capacity": CAPACITY, "info": INFO}
+CALLS = ("malloc", "free", "map", "unmap")
+NUMBER = (int, float)
+TUNE = {
+    "reason": TEXT,
+    "sentence": TEXT,
+    "card_bytes": COUNT,
+    "is_card_given": BOOL,
+    "best_card_bytes": Maybe(COUNT),
+    "is_sampled": BOOL,
+    "was_stopped": BOOL,
+    "recommended": Maybe(
+        {
+            "conf": TEXT,
+            "fraction": Maybe(NUMBER),
+            "environment": TEXT,
+            "fits": BOOL,
+            "smallest_card_bytes": COUNT,
+            "is_exact": BOOL,
+            "peak_reserved_bytes": COUNT,
+            "driver_calls": {call: COUNT for call in CALLS},
+            "alloc_retries": COUNT,
+            "driver_ms": NUMBER,
+            "conflicts": [TEXT],
+            "releases": [{"first": TEXT, "last": TEXT, "verdict": TEXT, "because": Maybe(TEXT)}],
+            "robustness": {key: COUNT for key in ("trials", "fitting", "least_reserved_bytes", "most_reserved_bytes")},
+        }
+    ),
+    "candidates": [
+        {
+            "conf": TEXT,
+            "fraction": Maybe(NUMBER),
+            "change": Maybe(TEXT),
+            "change_event": Maybe(COUNT),
+            "fits": BOOL,
+            "smallest_card_bytes": Maybe(COUNT),
+            "headroom_bytes": Maybe(COUNT),
+            "peak_reserved_bytes": COUNT,
+            **{f"driver_{call}": COUNT for call in CALLS},
+            "alloc_retries": COUNT,
+            "driver_ms": NUMBER,
+            "worst_file": COUNT,
+            "is_usual": BOOL,
+            "is_conflicting": BOOL,
+            "is_pareto": BOOL,
+        }
+    ],
+    "intervals": [
+        {
+            "first_mb": COUNT,
+            "last_mb": Maybe(COUNT),
+            "fits": BOOL,
+            "peak_reserved_bytes": COUNT,
+            "driver_calls": COUNT,
+            "alloc_retries": COUNT,
+            "driver_ms": NUMBER,
+        }
+    ],
+}
+RECORDS = {"replay": REPLAY, "verify": VERIFY, "capacity": CAPACITY, "tune": TUNE, "info": INFO}
 # Options that change how a result is told or how fast it comes, but not the record; and where in `config`
 # others stand that have no key of their own name.
 TALK = "format output quiet color help version jobs decisions frames fail-on-oom".split()
@@ -204,7 +262,7 @@ def check_command(program, command, *words):
     assert head["schema"] == f"fraglab.{command}" and head["schema_version"] == 1, head
     assert head["config"]["command"] == command, head
     check_config(program, command, head["config"], words)
-    rows = next(iter(record.values())) if command == "list" else record.get("devices", record.get("curve", [record]))
+    rows = next(iter(record.values())) if command == "list" else record.get("devices", record.get("curve", record.get("candidates", [record])))
     if command in RECORDS:
         check(record, RECORDS[command], place)
     if command != "settings":  # whose table has a row for each remark
@@ -217,6 +275,7 @@ def tests(program):
     calls = [("list", what) for what in LISTS]
     calls += [("settings", "--torch", "2.9", "expandable_segments:True"), ("shrink", "--gpu", "23GiB", "traces/pinned.txt")]
     calls += [("capacity", "--gpu", "24GiB", "--fraction", "0.9", "traces/pinned.txt"), ("capacity", "traces/gpt_oom.pickle.gz")]
+    calls += [("tune", "--gpu", "14000MiB", "traces/zoo/T01.txt"), ("tune", "--gpu", "1GiB", "traces/zoo/T03ab.txt")]
     calls += [("verify", "--gpu", "8GiB", "--fraction", "1", "--trace-device", "0", "traces/gpt_oom.pickle.gz")]
     calls += [(command, trace) for trace in traces for command in ("info", "replay")]
     calls += [("verify", trace) for trace in traces if ".pickle" in trace]
