@@ -94,7 +94,8 @@ typedef struct fl_tuning {
     bool is_sampled;    /* some values were left out: the search would have taken too long */
     bool was_stopped;   /* `progress` said so: the best so far */
     size_t recommended; /* a candidate, or SIZE_MAX */
-    uint64_t best_card_bytes; /* NONE_FITS: what the settings tried need at least, or FL_UNLIMITED */
+    uint64_t
+        best_card_bytes; /* NONE_FITS: what the settings tried need at least, or FL_UNLIMITED */
     /* Of the recommendation, from replays of their own. */
     uint64_t exact_card_bytes; /* from here on every card works; FL_UNLIMITED: not known */
     fl_tune_robustness robustness;

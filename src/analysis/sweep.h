@@ -1,9 +1,9 @@
 /* All values of a range, stretch by stretch, shared by several workers.
  *
  * For questions whose answer at one value holds up to another that comes with it: a card, a split
- * limit.  A visit to a value settles every value up to the end of its stretch, and the sweep goes on
- * there.  A worker that has nothing left takes the upper half of the longest span of another, so a
- * stretch may be visited more than once, but each visit finds the same end. */
+ * limit.  A visit to a value settles every value up to the end of its stretch, and the sweep goes
+ * on there.  A worker that has nothing left takes the upper half of the longest span of another, so
+ * a stretch may be visited more than once, but each visit finds the same end. */
 #ifndef FL_ANALYSIS_SWEEP_H
 #define FL_ANALYSIS_SWEEP_H
 

@@ -33,7 +33,7 @@ struct fl_replay {
     const fl_insertion *insertions;
     size_t insertion_count, next_insertion;
     size_t next_inserted; /* of the caller's own */
-    uint64_t event; /* the next one */
+    uint64_t event;       /* the next one */
     uint64_t end_event;
     bool has_ended;
     fl_start start; /* what was there before the first event; nothing: no segments */
