@@ -210,6 +210,7 @@ static void emit_inferred(fl_emit *emit, const fl_verdict *verdict)
     fl_emit_pair(emit, "start_blocks", NULL, fl_emit_count(verdict->start_blocks));
     fl_emit_pair(emit, "hidden_tails", NULL, fl_emit_count(verdict->hidden_tails));
     fl_emit_pair(emit, "open_tails", NULL, fl_emit_count(verdict->open_tails));
+    fl_emit_pair(emit, "ages", NULL, fl_emit_count(verdict->inferred_ages));
     fl_emit_object_end(emit);
     fl_emit_object_begin(emit, "releases_by_cause", NULL);
     for (size_t i = FL_CAUSE_COLLECT; i < FL_CAUSE_COUNT; i++)

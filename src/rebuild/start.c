@@ -15,6 +15,8 @@
 #include "base/extents.h"
 #include "base/memory.h"
 #include "base/table.h"
+#include "rebuild/ages.h"
+#include "rebuild/tails.h"
 #include "rules/sizes.h"
 #include "trace/build.h"
 
@@ -102,15 +104,38 @@ static bool is_tail(uint64_t size)
     return size <= FL_SMALL_SIZE && size % FL_MIN_BLOCK == 0;
 }
 
+static bool is_end_of_block(const struct placing *placing, uint8_t kind)
+{
+    return kind == FL_OP_FREE_DONE ||
+           (kind == FL_OP_FREE && fl_trace_has_whole_frees(placing->device));
+}
+
+/* No address shows the tail in a gap; maybe a decision did. */
+static bool leave_open(struct placing *placing, const fl_extent *gap)
+{
+    fl_trace_start *start = &placing->device->start;
+    fl_block_view *block = &placing->blocks.items[gap->owner];
+    uint64_t tail =
+        start->lessons_of == placing->profile ? fl_tails_known(start, block->address) : 0;
+    bool is_learnt = tail > 0 && tail < gap->size;
+    block->size += is_learnt ? tail : 0;
+    start->hidden_tails += is_learnt;
+    start->open_tails += !is_learnt;
+    if (!fl_vector_reserve(placing->host, &start->open, 1, placing->error))
+        return false;
+    start->open.items[start->open.count++] = gap->owner;
+    return true;
+}
+
 /* The first request in a gap ends the tail; the block's own free ends what can be learnt. */
-static void read_gaps(struct placing *placing)
+static bool read_gaps(struct placing *placing)
 {
     const fl_columns *columns = &placing->device->columns;
     uint32_t first_id = placing->device->start.first_id;
     fl_extent gap;
     for (uint64_t i = 0; columns->address != NULL && i < columns->count; i++) {
         if (placing->gaps.count == 0)
-            return;
+            return true;
         bool is_alloc = columns->kind[i] == FL_OP_ALLOC && (columns->flags[i] & FL_EVENT_OOM) == 0;
         uint64_t address = columns->address[i];
         if (is_alloc && fl_extents_floor(&placing->gaps, address, &gap) &&
@@ -121,14 +146,19 @@ static void read_gaps(struct placing *placing)
                 placing->blocks.items[gap.owner].size += tail;
                 placing->device->start.hidden_tails++;
             }
-        } else if (columns->kind[i] == FL_OP_FREE_DONE && columns->id[i] != FL_NONE &&
+        } else if (is_end_of_block(placing, columns->kind[i]) && columns->id[i] != FL_NONE &&
                    columns->id[i] >= first_id &&
                    columns->id[i] - first_id < placing->blocks.count) {
             const fl_block_view *block = &placing->blocks.items[columns->id[i] - first_id];
-            if (fl_extents_remove(&placing->gaps, block->address + block->size, NULL))
-                placing->device->start.open_tails++;
+            if (fl_extents_remove(&placing->gaps, block->address + block->size, &gap) &&
+                !leave_open(placing, &gap))
+                return false;
         }
     }
+    for (uint64_t from = 0; fl_extents_ceiling(&placing->gaps, from, &gap); from = gap.address + 1)
+        if (!leave_open(placing, &gap))
+            return false;
+    return true;
 }
 
 /* ---- free blocks ----------------------------------------------------------------------------- */
@@ -307,17 +337,18 @@ static bool place(struct placing *placing)
     start->is_placed = false;
     start->blocks.count = start->ranges.count = 0;
     start->hidden_tails = start->open_tails = 0;
+    start->open.count = 0;
     if (!fl_vector_reserve(placing->host, &placing->blocks, count, placing->error))
         return false;
     for (size_t i = 0; i < count; i++)
         placing->blocks.items[placing->blocks.count++] = start->in_use.items[i];
     if (!size_blocks(placing))
         return false;
-    read_gaps(placing);
-    placing->device->start.open_tails += placing->gaps.count;
-    if (!fill_runs(placing) || !find_ranges(placing))
+    if (!read_gaps(placing) || !fill_runs(placing) || !find_ranges(placing))
         return false;
     bound_ranges(start);
+    if (start->lessons_of == placing->profile)
+        fl_ages_sort(start);
     start->is_placed = true;
     return true;
 }

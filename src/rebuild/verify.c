@@ -1,8 +1,10 @@
 /* Replays a history over its own record and gives a verdict. */
+#include "rebuild/ages.h"
 #include "rebuild/check.h"
 #include "rebuild/compare.h"
 #include "rebuild/explain.h"
 #include "rebuild/rebuild.h"
+#include "rebuild/tails.h"
 #include "replay/replay.h"
 #include "trace/build.h"
 
@@ -14,6 +16,10 @@ struct verify {
     fl_replay *replay;
     fl_compare compare;
     fl_verdict verdict;
+    uint64_t lessons_left; /* how often it may begin anew */
+    bool has_lesson;       /* something of the start state is now known, and it ended early */
+    fl_age_pair ages;
+    fl_tail tail;
 };
 
 /* What the file lacks that may be behind any difference. */
@@ -26,10 +32,35 @@ static fl_excuse find_excuse(const struct verify *verify)
     return FL_EXCUSE_NONE;
 }
 
+/* Does the first difference show something of what was there before the window?  Then there is a
+ * lesson to begin anew with, or an excuse. */
+static fl_status judge_start(struct verify *verify, fl_error *error)
+{
+    const fl_miss *miss = &verify->compare.first;
+    bool is_order;
+    verify->ages = (fl_age_pair){0};
+    fl_status status =
+        fl_tails_judge(miss, verify->trace, verify->device, verify->replay, &verify->tail, error);
+    if (status == FL_OK)
+        status = fl_ages_judge(miss, verify->trace, verify->device, verify->replay, &is_order,
+                               &verify->ages, error);
+    if (status != FL_OK || (!is_order && verify->tail.bytes == 0))
+        return status;
+    bool is_new = verify->tail.bytes > 0 || verify->ages.older != verify->ages.younger;
+    verify->has_lesson = is_new && verify->lessons_left > 0;
+    fl_compare_excuse(&verify->compare,
+                      verify->tail.bytes > 0 ? FL_EXCUSE_OPEN_TAIL : FL_EXCUSE_OLD_ORDER);
+    return FL_OK;
+}
+
 /* Words for the first difference, as soon as it is there: later the state has moved on. */
 static fl_status explain_first(struct verify *verify, fl_error *error)
 {
-    if (verify->compare.differences > 0 && !verify->verdict.has_difference)
+    bool is_first = verify->compare.differences > 0 && !verify->verdict.has_difference;
+    fl_status status = is_first ? judge_start(verify, error) : FL_OK;
+    if (status != FL_OK)
+        return status;
+    if (is_first)
         fl_compare_excuse(&verify->compare, find_excuse(verify));
     if (verify->compare.differences == 0 || verify->verdict.has_difference)
         return FL_OK;
@@ -43,7 +74,8 @@ static fl_status verify_watch(void *user, const fl_view *view, fl_error *error)
 {
     struct verify *verify = user;
     fl_compare_view(&verify->compare, view);
-    return explain_first(verify, error);
+    fl_status status = explain_first(verify, error);
+    return status == FL_OK && verify->has_lesson ? FL_ERR_NO : status;
 }
 
 static bool is_first_scope(const fl_insertion *list, size_t index)
@@ -91,6 +123,8 @@ static fl_status run_replay(struct verify *verify, fl_error *error)
 {
     fl_error why = {0};
     fl_status status = fl_replay_run(verify->replay, &why);
+    if (verify->has_lesson)
+        return FL_OK;
     if (status == FL_OK) {
         if (verify->trace->devices.items[verify->device].has_final_state)
             fl_compare_catch_up(&verify->compare, verify->compare.columns->count);
@@ -130,6 +164,7 @@ static void fill_verdict(struct verify *verify)
     verdict->start_blocks = start->in_use.count;
     verdict->hidden_tails = start->hidden_tails;
     verdict->open_tails = start->open_tails;
+    verdict->inferred_ages = start->ages.count / 2;
 }
 
 static fl_status verify_run(struct verify *verify, const fl_host *host, fl_error *error)
@@ -230,16 +265,66 @@ static fl_excuse find_obstacle(const fl_trace_device *device)
     return device->unrecorded != 0 ? FL_EXCUSE_NOT_RECORDED : FL_EXCUSE_UNKNOWN_START;
 }
 
+/* ---- lessons --------------------------------------------------------------------------------- */
+
+#define MOST_LESSONS 256
+#define MOST_STEPS   (UINT64_C(1) << 24) /* events times lessons */
+
+static uint64_t allowed_lessons(const fl_trace_device *device)
+{
+    uint64_t most = MOST_STEPS / (device->columns.count + 1);
+    return most < MOST_LESSONS ? most : MOST_LESSONS;
+}
+
+static void begin_lessons(struct verify *verify)
+{
+    fl_trace_start *start = &verify->trace->devices.items[verify->device].start;
+    const fl_profile *profile = verify->profile != NULL ? verify->profile : fl_profile_newest();
+    if (start->lessons_of != profile)
+        start->ages.count = start->tails.count = 0;
+    start->lessons_of = profile;
+    verify->lessons_left = allowed_lessons(&verify->trace->devices.items[verify->device]);
+}
+
+static fl_status learn(struct verify *verify, fl_error *error)
+{
+    return verify->tail.bytes > 0
+               ? fl_tails_learn(verify->trace, verify->device, &verify->tail, error)
+               : fl_ages_learn(verify->trace, verify->device, &verify->ages, &verify->lessons_left,
+                               error);
+}
+
+/* Rebuilds and replays, and does so again with each lesson. */
+static fl_status verify_with_lessons(struct verify *verify, const fl_host *host, fl_error *error,
+                                     fl_error *why)
+{
+    fl_status status;
+    begin_lessons(verify);
+    do {
+        verify->has_lesson = false;
+        verify->verdict = (fl_verdict){0};
+        status = fl_rebuild(verify->trace, verify->device, verify->profile, error);
+        if (status != FL_OK)
+            return status;
+        status = verify_run(verify, host, why);
+        if (status != FL_OK || !verify->has_lesson)
+            return FL_OK;
+        verify->lessons_left--;
+        status = learn(verify, error);
+    } while (status == FL_OK);
+    return status;
+}
+
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 static fl_status verify_replay(struct verify *verify, const fl_host *host, fl_error *error)
 {
     fl_trace *trace = verify->trace;
-    fl_status status = fl_rebuild(trace, verify->device, verify->profile, error);
+    fl_error why = {0};
+    fl_status status = verify_with_lessons(verify, host, error, &why);
     if (status != FL_OK)
         return status;
-    fl_error why = {0};
-    status = verify_run(verify, host, &why);
+    status = why.status;
     bool fits = status == FL_OK;
     if (status != FL_OK && status != FL_ERR_INPUT)
         return fl_pass_on(&why, error);

@@ -85,8 +85,12 @@ typedef struct fl_trace_start {
     bool is_placed;    /* the rest is valid, and the runs know their range */
     struct fl_block_vector blocks;
     struct fl_range_vector ranges;
-    uint64_t hidden_tails; /* blocks larger than what was asked for, as the window shows */
-    uint64_t open_tails;   /* and those that may be, which nothing shows */
+    struct fl_u64_vector ages;  /* pairs of ranges by address, the older first, as decisions show */
+    struct fl_u64_vector tails; /* pairs of a block's address and its tail, as decisions show */
+    const void *lessons_of;     /* the release for which they do */
+    struct fl_u32_vector open;  /* indices of `in_use`: whose tails no address shows */
+    uint64_t hidden_tails;      /* blocks larger than what was asked for, as the window shows */
+    uint64_t open_tails;        /* and those that may be, which nothing shows */
 } fl_trace_start;
 
 typedef struct fl_trace_device {

@@ -1,0 +1,29 @@
+/* Which of two segments from before a cut window is the older one. */
+#ifndef FL_REBUILD_AGES_H
+#define FL_REBUILD_AGES_H
+
+#include "rebuild/compare.h"
+#include "replay/replay.h"
+
+/* Two ranges of a start state, by where they begin. */
+typedef struct fl_age_pair {
+    uint64_t older, younger;
+} fl_age_pair;
+
+/* Is a difference one of order among equals, of which one is from before the window?  Where both
+ * are, and segments have ages, *ret_pair says what the record shows, else both of it are equal.
+ * Judged by the state of the replay right after. */
+fl_status fl_ages_judge(const fl_miss *miss, const fl_trace *trace, size_t device,
+                        const fl_replay *replay, bool *ret_is_order, fl_age_pair *ret_pair,
+                        fl_error *error);
+
+/* Keeps what the record shows.  A pair that is known already has not helped: then *lessons_left
+ * becomes 0. */
+fl_status fl_ages_learn(fl_trace *trace, size_t device, const fl_age_pair *pair,
+                        uint64_t *lessons_left, fl_error *error);
+
+/* Brings the ranges of a start state in the order that was learnt, as far as that agrees with
+ * itself. */
+void fl_ages_sort(fl_trace_start *start);
+
+#endif

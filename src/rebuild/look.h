@@ -1,0 +1,27 @@
+/* What lies at an address of a replay's heap, and on both sides of it. */
+#ifndef FL_REBUILD_LOOK_H
+#define FL_REBUILD_LOOK_H
+
+#include "replay/replay.h"
+
+typedef struct fl_look {
+    uint64_t address;
+    bool found;                          /* a block begins there */
+    fl_segment_view segment;             /* of the block */
+    fl_block_view before, block, behind; /* size 0: none of the same segment or run */
+    bool is_behind;                      /* for the walk */
+    fl_segment_view walked;
+    fl_block_view last;
+} fl_look;
+
+fl_status fl_look_at(const fl_replay *replay, uint64_t address, fl_look *ret_look, fl_error *error);
+
+/* The size that a free block had from which the one that was looked at has just been taken: what
+ * was cut off lies behind it, since free neighbours are one. */
+static inline uint64_t fl_look_size_before(const fl_look *look)
+{
+    bool is_cut = look->behind.size > 0 && look->behind.state == FL_BLOCK_FREE;
+    return look->block.size + (is_cut ? look->behind.size : 0);
+}
+
+#endif
