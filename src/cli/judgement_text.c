@@ -1,5 +1,6 @@
 /* The judgement for people: who accepts it, who does not, and what to know. */
 #include "cli/judgement.h"
+#include "cli/wrapped.h"
 
 #include <fraglab/units.h>
 
@@ -29,27 +30,13 @@ static void release_words(const fl_judged *group, char *buffer, size_t size)
         snprintf(buffer, size, "%s to %s", first, last);
 }
 
-/* A sentence under the releases' names, wrapped; `lead` stands in front of its first line. */
+/* A sentence under the releases' names; `lead` stands in front of its first line. */
 static void text_wrapped(fl_emit *emit, fl_emit_style style, const char *releases, const char *lead,
                          const char *text)
 {
-    char line[LINE_WIDTH + 1];
-    size_t lead_length = strlen(lead), most = LINE_WIDTH - RELEASE_WIDTH - lead_length;
-    bool is_first = true;
-    do {
-        size_t length = strlen(text);
-        if (length > most) {
-            for (length = most; length > 0 && text[length] != ' ';)
-                length--;
-            length = length > 0 ? length : most;
-        }
-        snprintf(line, sizeof line, "%-*s%*s%.*s", RELEASE_WIDTH, is_first ? releases : "",
-                 (int)lead_length, is_first ? lead : "", (int)length, text);
-        fl_emit_line(emit, style, "%s", line);
-        is_first = false;
-        text += length;
-        text += strspn(text, " ");
-    } while (*text != '\0');
+    char front[LINE_WIDTH];
+    snprintf(front, sizeof front, "%-*s%s", RELEASE_WIDTH, releases, lead);
+    fl_cli_wrapped(emit, style, front, RELEASE_WIDTH + strlen(lead), text);
 }
 
 /* Adds a piece to a list with commas. */

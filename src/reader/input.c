@@ -9,6 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Text is only ever packed; a page or an archive that is text is meant as such. */
+#define TEXT_CODECS 2
+
 static const fl_codec_ops *const codecs[] = {&fl_codec_gzip, &fl_codec_zstd, &fl_codec_zip,
                                              &fl_codec_html};
 
@@ -48,7 +51,8 @@ static fl_status packed_fill(fl_input *input, fl_error *error)
 static fl_status codec_choose(fl_input *input, fl_error *error)
 {
     size_t size = (size_t)(input->packed.end - input->packed.at);
-    for (size_t i = 0; i < sizeof codecs / sizeof *codecs; i++) {
+    size_t count = input->is_text ? TEXT_CODECS : sizeof codecs / sizeof *codecs;
+    for (size_t i = 0; i < count; i++) {
         if (!codecs[i]->probe(input->packed.at, size))
             continue;
         if (codecs[i]->open == NULL)
@@ -88,11 +92,12 @@ static fl_status input_fail_open(const char *path, fl_error *error)
                    path, strerror(errno));
 }
 
-fl_status fl_input_open_file(fl_input *input, const char *path, const fl_read_options *options,
-                             fl_error *error)
+static fl_status open_file(fl_input *input, const char *path, bool is_text,
+                           const fl_read_options *options, fl_error *error)
 {
     bool is_standard = strcmp(path, "-") == 0;
-    *input = (fl_input){.name = is_standard ? "standard input" : path, .options = options};
+    *input = (fl_input){
+        .name = is_standard ? "standard input" : path, .is_text = is_text, .options = options};
     input->file = is_standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (input->file < 0)
         return input_fail_open(path, error);
@@ -107,6 +112,18 @@ fl_status fl_input_open_file(fl_input *input, const char *path, const fl_read_op
     if (status != FL_OK)
         fl_input_close(input);
     return status;
+}
+
+fl_status fl_input_open_file(fl_input *input, const char *path, const fl_read_options *options,
+                             fl_error *error)
+{
+    return open_file(input, path, false, options, error);
+}
+
+fl_status fl_input_open_text(fl_input *input, const char *path, const fl_read_options *options,
+                             fl_error *error)
+{
+    return open_file(input, path, true, options, error);
 }
 
 fl_status fl_input_open_memory(fl_input *input, const void *data, size_t size, const char *name,

@@ -20,6 +20,7 @@ typedef struct fl_input {
     const uint8_t *at, *end;
     bool is_last; /* nothing follows `end` */
     bool was_cut; /* packed data ended too early, and that is accepted */
+    bool is_text; /* nothing but packing is looked through */
 
     const char *name; /* for messages */
     const fl_read_options *options;
@@ -34,6 +35,9 @@ typedef struct fl_input {
 /* Opens `path` (`-`: standard input), or memory where `path` is only a name.  On failure nothing is
  * left open.  `options` must outlive the input and has no NULL host. */
 fl_status fl_input_open_file(fl_input *input, const char *path, const fl_read_options *options,
+                             fl_error *error);
+/* The same for a text: one that looks like a page or an archive is read as it is. */
+fl_status fl_input_open_text(fl_input *input, const char *path, const fl_read_options *options,
                              fl_error *error);
 fl_status fl_input_open_memory(fl_input *input, const void *data, size_t size, const char *name,
                                const fl_read_options *options, fl_error *error);
