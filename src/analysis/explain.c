@@ -11,7 +11,8 @@
 
 #define BUFFER_SIZE 262144
 #define SIGHT_BACK  1024
-#define WORD_SIZE   5 /* of what is searched for */
+#define ECHO_MOST   400 /* bytes between a message and what only repeats that it happened */
+#define WORD_SIZE   5   /* of what is searched for */
 
 typedef enum encoding {
     ENCODING_UNKNOWN,
@@ -30,6 +31,7 @@ struct fl_explain {
     size_t searched; /* no word ends before */
     size_t tried;    /* no message begins before, other than those handed on */
     size_t counted;  /* line feeds before are in `lines` */
+    size_t ended;    /* where the last message ended; 0: far back, or nowhere */
     uint64_t lines;
     /* UTF-16 on its way in */
     encoding encoding;
@@ -117,6 +119,20 @@ static uint64_t line_of(fl_explain *explain, size_t at)
     return explain->lines + 1;
 }
 
+static bool has_figures(const fl_message *message)
+{
+    for (int i = 0; i < FL_FIGURE_COUNT; i++)
+        if (message->figures[i].is_given)
+            return true;
+    return false;
+}
+
+/* What says no more than that it happened, close behind a message: the end of the same report. */
+static bool is_echo(const fl_explain *explain, const fl_message *message, size_t at)
+{
+    return explain->ended > 0 && at - explain->ended < ECHO_MOST && !has_figures(message);
+}
+
 static fl_status hand_on(fl_explain *explain, const fl_message *message, size_t at, fl_error *error)
 {
     fl_explain_message(message, &explain->explanation);
@@ -141,8 +157,10 @@ static fl_status look_around(fl_explain *explain, size_t word, fl_error *error)
         if (!fl_message_may_begin(clean, at) || !fl_message_take(clean, at, &message, &end))
             continue;
         size_t behind = start + fl_clean_origin(clean, end);
+        bool is_new = !is_echo(explain, &message, from);
         explain->searched = explain->tried = behind > word + 1 ? behind : word + 1;
-        return hand_on(explain, &message, from, error);
+        explain->ended = behind;
+        return is_new ? hand_on(explain, &message, from, error) : FL_OK;
     }
     return FL_OK;
 }
@@ -175,6 +193,7 @@ static void discard(fl_explain *explain)
     explain->searched -= done;
     explain->counted -= done;
     explain->tried = explain->tried > done ? explain->tried - done : 0;
+    explain->ended = explain->ended > done ? explain->ended - done : 0;
 }
 
 /* ---- the text -------------------------------------------------------------------------------- */

@@ -39,6 +39,7 @@ static const char *const value_names[FL_VALUE_COUNT] = {
     [FL_VALUE_PLACE] = "place",
     [FL_VALUE_SHAPE] = "shape",
     [FL_VALUE_TYPE] = "type",
+    [FL_VALUE_NO_FAILURE] = "no_failure",
 };
 
 fl_value fl_layout_value(const char *at, const char **ret_after)
@@ -111,10 +112,10 @@ const fl_layout fl_layouts[] = {
     {"tensorflow", 0, 0, ALWAYS, "failed to allocate {word} ({number}) from device: CUDA_ERROR_OUT_OF_MEMORY[: out of memory] Allocator ({place}) ran out of memory trying to allocate {requested}^[ (rounded to {#number})]"},
     {"tensorflow-driver", 0, 0, ALWAYS, "failed to allocate {word} ({requested}) from device: CUDA_ERROR_OUT_OF_MEMORY^[: out of memory]"},
     {"tensorflow-host", 0, 0, ALWAYS, "failed to alloc {#requested} on host: CUDA_ERROR_OUT_OF_MEMORY^[: out of memory]"},
-    {"tensorflow", 0, 0, ALWAYS, "Allocator ({place}) ran out of memory trying to allocate {requested}^[ (rounded to {#number})][ with freed_by_count={#number}.][ The caller indicates that this is not a failure]"},
+    {"tensorflow", 0, 0, ALWAYS, "Allocator ({place}) ran out of memory trying to allocate {requested}^[ (rounded to {#number})][ with freed_by_count={#number}.][ The caller indicates that this is not a failure{no_failure}]"},
     {"tensorflow", 0, 0, ALWAYS, "Ran out of memory trying to allocate {requested}^"},
-    {"tensorflow", 0, 0, ALWAYS, "OOM when allocating tensor with shape{shape}^ and type {type} on {place} by allocator {place}"},
-    {"tensorflow", 0, 0, ALWAYS, "OOM when allocating tensor of shape{shape}^ and type {type}"},
+    {"tensorflow", 0, 0, ALWAYS, "OOM when allocating tensor with shape {shape}^ and type {type} on {place} by allocator {place}"},
+    {"tensorflow", 0, 0, ALWAYS, "OOM when allocating tensor of shape {shape}^ and type {type}"},
     {"tensorflow-stats", 0, 0, ALWAYS, "Sum Total of in-use chunks: {allocated} {skip}Limit: {#pool} InUse: {#allocated}^ MaxInUse: {#peak_allocated} NumAllocs: {#number} MaxAllocSize: {#number}"},
     {"tensorflow-stats", 0, 0, ALWAYS, "Limit: {#pool} InUse: {#allocated} MaxInUse: {#peak_allocated}^ NumAllocs: {#number} MaxAllocSize: {#number}"},
     {"jax", 0, 0, ALWAYS, "RESOURCE_EXHAUSTED: Out of memory[ while trying to allocate| allocating] {#requested}^"},
@@ -124,6 +125,8 @@ const fl_layout fl_layouts[] = {
     {"jax", 0, 0, ALWAYS, "Ran out of memory in memory space {word} Used {allocated} of {total}^ {word} Exceeded {word} capacity by {requested}"},
 
     /* Others. */
+    {"onnx", 0, 0, ALWAYS, "Failed to allocate memory for requested buffer of size {#requested}^"},
+    {"onnx-limit", 0, 0, ALWAYS, "Available memory of {#free} is smaller than requested bytes of {#requested}^"},
     {"llama.cpp", 0, 0, ALWAYS, "allocating {requested} on device {device}: cudaMalloc failed: out of memory^ failed to allocate {word} buffer of size {#requested}"},
     {"llama.cpp", 0, 0, ALWAYS, "failed to allocate {word} buffer of size {#requested}^"},
     {"llama.cpp-pinned", 0, 0, ALWAYS, "failed to allocate {requested} of pinned memory: out of memory^"},
@@ -134,8 +137,6 @@ const fl_layout fl_layouts[] = {
     {"rmm", 0, 0, ALWAYS, "std::bad_alloc: cudaErrorMemoryAllocation: out of memory^"},
     {"rmm-spark", 0, 0, ALWAYS, "Device allocation of {#requested} failed, device store has {#number}^. Total RMM allocated is {#allocated}"},
     {"paddlepaddle", 0, 0, ALWAYS, "Out of memory error on GPU {device}. Cannot allocate {requested}[ GPU memory| memory on GPU {device}]^[, {allocated} memory has been allocated and available memory is only {free}|, available memory is only {free}|, available memory is {free}]"},
-    {"onnx", 0, 0, ALWAYS, "Failed to allocate memory for requested buffer of size {#requested}^"},
-    {"onnx-limit", 0, 0, ALWAYS, "Available memory of {#free} is smaller than requested bytes of {#requested}^"},
     {"cupy", 0, 0, ALWAYS, "out of memory to allocate {requested} (total {allocated})^"},
     {"cupy", 0, 0, ALWAYS, "Out of memory allocating {requested} (allocated so far: {allocated}^[, limit set to: {limit}]"},
     {"bitsandbytes", 0, 0, ALWAYS, "Error out of memory at line {#number} in file {word}^"},

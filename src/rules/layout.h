@@ -49,6 +49,7 @@ typedef enum fl_value {
     FL_VALUE_PLACE, /* a word that names a device in TensorFlow's way */
     FL_VALUE_SHAPE,
     FL_VALUE_TYPE,
+    FL_VALUE_NO_FAILURE, /* nothing in the text: what stands before says that it is none */
     FL_VALUE_COUNT
 } fl_value;
 

@@ -5,7 +5,8 @@
 #include <string.h>
 
 #define DIGITS_MOST   32
-#define DECIMALS_MOST 6 /* more is cut off: their product with a unit must fit */
+#define LEAD_MOST     200 /* bytes that a log may put before its lines */
+#define DECIMALS_MOST 6   /* more is cut off: their product with a unit must fit */
 
 static const struct {
     const char *name;
@@ -30,25 +31,34 @@ static size_t skip_break(fl_clean *text, size_t at)
     return fl_clean_at(text, at) == '\n' && fl_is_digit(fl_clean_at(text, at + 1)) ? at + 1 : at;
 }
 
-static bool read_figures(fl_clean *text, size_t *at, figures *ret)
+/* Where the digits of a number with a unit may go on behind a line's end: within its decimals, or
+ * anywhere, though the next line's own first number could stand there as well. */
+typedef enum breaks { BREAKS_NOWHERE, BREAKS_DECIMALS, BREAKS_ANYWHERE } breaks;
+
+static bool read_figures(fl_clean *text, size_t *at, breaks breaks_at, figures *ret)
 {
     size_t here = *at;
     *ret = (figures){.count = 0};
     for (;;) {
         int c = fl_clean_at(text, here);
+        size_t behind = breaks_at == BREAKS_NOWHERE ? here + 1 : skip_break(text, here + 1);
         if (fl_is_digit(c) && ret->count < DIGITS_MOST) {
             ret->digits[ret->count++] = (char)c;
             here++;
-            /* A break within decimals only: elsewhere the next line's first number would join. */
-            if (ret->separators == 1 && ret->count - ret->last < 2)
+            if (breaks_at == BREAKS_ANYWHERE ||
+                (breaks_at == BREAKS_DECIMALS && ret->separators == 1 &&
+                 ret->count - ret->last < 2))
                 here = skip_break(text, here);
         } else if ((c == '.' || c == ',') && ret->count > 0 &&
-                   fl_is_digit(fl_clean_at(text, skip_break(text, here + 1)))) {
+                   fl_is_digit(fl_clean_at(text, behind))) {
             ret->is_mixed = ret->is_mixed || (ret->separators > 0 && c != ret->mark);
             ret->separators++;
             ret->last = ret->count;
             ret->mark = (char)c;
-            here = skip_break(text, here + 1);
+            here = behind;
+        } else if (breaks_at == BREAKS_ANYWHERE && c == '\n' &&
+                   fl_clean_at(text, here + 1) == '.' && ret->count > 0) {
+            here++;
         } else {
             break;
         }
@@ -69,29 +79,64 @@ static size_t decimals_of(const figures *f)
     return f->separators == 1 && f->mark == ',' && behind == 3 ? 0 : behind;
 }
 
-static bool read_unit(fl_clean *text, size_t *at, unsigned *ret_shift)
+/* The unit that is written at `at`; `joins`: over a line's end. */
+static bool read_unit_word(fl_clean *text, size_t *at, bool joins, unsigned *ret_shift)
 {
-    size_t here = *at;
-    int c = fl_clean_at(text, here);
-    if (c == ' ' || c == '\n')
-        here++;
     char word[6] = {0};
-    size_t length = 0;
-    while (fl_is_letter(fl_clean_at(text, here + length)) && length < sizeof word - 1) {
-        word[length] = (char)fl_lower(fl_clean_at(text, here + length));
-        length++;
+    size_t here = *at, length = 0;
+    while (length < sizeof word - 1) {
+        size_t skipped = joins && length > 0 && fl_clean_at(text, here) == '\n';
+        int c = fl_clean_at(text, here + skipped);
+        if (!fl_is_letter(c))
+            break;
+        word[length++] = (char)fl_lower(c);
+        here += skipped + 1;
     }
-    int after = fl_clean_at(text, here + length);
+    int after = fl_clean_at(text, here);
     if (fl_is_letter(after) || fl_is_digit(after) || after == '_')
         return false;
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         if (strcmp(word, units[i].name) == 0) {
-            *at = here + length;
+            *at = here;
             *ret_shift = units[i].shift;
             return true;
         }
     }
     return false;
+}
+
+/* After a line's end the unit may stand behind whatever a log puts before its lines: the first word
+ * that can be nothing else, and is no other number's. */
+static bool find_unit(fl_clean *text, size_t *at, unsigned *ret_shift)
+{
+    int before = '\n', before_blank = '\n';
+    for (size_t here = *at; here < *at + LEAD_MOST; here++) {
+        int c = fl_clean_at(text, here);
+        if (c < 0 || c == '\n')
+            return false;
+        size_t trial = here;
+        bool is_start = fl_is_letter(c) && !fl_is_letter(before) && !fl_is_digit(before_blank);
+        if (is_start && read_unit_word(text, &trial, false, ret_shift) && trial - here >= 2) {
+            *at = trial;
+            return true;
+        }
+        before = c;
+        before_blank = c != ' ' ? c : before_blank;
+    }
+    return false;
+}
+
+static bool read_unit(fl_clean *text, size_t *at, unsigned *ret_shift)
+{
+    size_t here = *at;
+    int c = fl_clean_at(text, here);
+    here += c == ' ' || c == '\n';
+    if (!read_unit_word(text, &here, false, ret_shift) &&
+        !read_unit_word(text, &here, true, ret_shift) &&
+        (c != '\n' || !find_unit(text, &here, ret_shift)))
+        return false;
+    *at = here;
+    return true;
 }
 
 /* The whole part times the unit, and the decimals apart, so that neither overflows unseen.  What
@@ -122,12 +167,13 @@ static fl_number number_of(const figures *f, size_t decimals, unsigned shift)
     return number;
 }
 
-bool fl_quantity_read(fl_clean *text, size_t *at, bool needs_unit, fl_number *ret_number)
+static bool read_quantity(fl_clean *text, size_t *at, bool needs_unit, breaks breaks_at,
+                          fl_number *ret_number)
 {
     size_t here = *at;
     figures f;
     unsigned shift = 0;
-    if (!read_figures(text, &here, &f))
+    if (!read_figures(text, &here, breaks_at, &f))
         return false;
     bool has_unit = read_unit(text, &here, &shift);
     int after = fl_clean_at(text, here);
@@ -136,6 +182,14 @@ bool fl_quantity_read(fl_clean *text, size_t *at, bool needs_unit, fl_number *re
     *ret_number = number_of(&f, decimals_of(&f), shift);
     *at = here;
     return true;
+}
+
+bool fl_quantity_read(fl_clean *text, size_t *at, bool needs_unit, fl_number *ret_number)
+{
+    if (!needs_unit)
+        return read_quantity(text, at, false, BREAKS_NOWHERE, ret_number);
+    return read_quantity(text, at, true, BREAKS_DECIMALS, ret_number) ||
+           read_quantity(text, at, true, BREAKS_ANYWHERE, ret_number);
 }
 
 bool fl_whole_read(fl_clean *text, size_t *at, uint64_t *ret_value)
