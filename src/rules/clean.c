@@ -146,16 +146,16 @@ static bool take_frame(const char *at, size_t left, piece *ret)
 
 static piece take(const char *at, size_t left)
 {
+    static const char special[] = "\x1B\\^&<\xC2\xE2\xEF"; /* what the rows above begin with */
     piece one = {1, (unsigned char)*at};
-    bool is_plain = (*at >= '0' && *at <= '9') || (*at >= 'a' && *at <= 'z') ||
-                    (*at >= 'A' && *at <= 'Z') || *at == ' ' || *at == '\n';
-    if (is_plain || take_escape(at, left, &one) || take_written(at, left, &one) ||
-        take_backslash(at, left, &one) || take_tag(at, left, &one) || take_frame(at, left, &one))
-        return one;
     if (*at == '\t' || *at == '\v' || *at == '\f')
         one.gives = ' ';
     else if (*at == '\r')
         one.gives = '\n';
+    if (*at != '\0' && strchr(special, *at) != NULL)
+        (void)(take_escape(at, left, &one) || take_written(at, left, &one) ||
+               take_backslash(at, left, &one) || take_tag(at, left, &one) ||
+               take_frame(at, left, &one));
     return one;
 }
 

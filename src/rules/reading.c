@@ -283,9 +283,9 @@ static void complete(fl_message *message)
 
 /* What the best template found, against one more. */
 typedef struct best {
-    fl_message message;
-    size_t end;
     bool is_found;
+    size_t end;
+    fl_message message;
 } best;
 
 static size_t count_figures(const fl_message *message)
@@ -317,7 +317,9 @@ static void consider(best *b, const fl_layout *layout, const char *from, fl_clea
             b->message.last = layout->last;
         return;
     }
-    *b = (best){message, r.at, true};
+    b->is_found = true;
+    b->end = r.at;
+    b->message = message;
 }
 
 /* Whether the name of an exception stands before. */
@@ -330,11 +332,19 @@ static bool is_raised(fl_clean *text, size_t at)
     return at >= length && memcmp(text->bytes + at - length, name, length) == 0;
 }
 
-static bool may_match(const fl_layout *layout, fl_clean *text, size_t at)
+/* Whether the text begins as the template does: most places are done with here. */
+static bool begins_as(const char *template, fl_clean *text, size_t at)
 {
-    int first = (unsigned char)*layout->text;
-    return (first == '{' || fl_lower(first) == fl_lower(fl_clean_at(text, at))) &&
-           (layout->when != FL_LAYOUT_RAISED || is_raised(text, at));
+    for (; *template != ' ' && *template != '{' && *template != '[' && *template != '^'; at++)
+        if (fl_lower((unsigned char)*template ++) != fl_lower(fl_clean_at(text, at)))
+            return false;
+    return true;
+}
+
+static bool may_match(const fl_layout *layout, fl_clean *text, size_t at, bool is_backend)
+{
+    bool begins = *layout->text == '{' ? is_backend : begins_as(layout->text, text, at);
+    return begins && (layout->when != FL_LAYOUT_RAISED || is_raised(text, at));
 }
 
 bool fl_message_may_begin(fl_clean *text, size_t at)
@@ -344,16 +354,17 @@ bool fl_message_may_begin(fl_clean *text, size_t at)
 
 bool fl_message_take(fl_clean *text, size_t at, fl_message *ret_message, size_t *ret_end)
 {
-    static const char head[] = FL_LAYOUT_HEAD;
-    best b = {.is_found = false};
-    int c = fl_clean_at(text, at);
+    static const char head[] = FL_LAYOUT_HEAD, headless[] = "Tried ";
+    best b;
+    b.is_found = false;
+    bool is_backend = fl_reading_is_backend(text, at), is_headless = begins_as(headless, text, at);
     for (size_t i = 0; i < fl_layout_count; i++) {
         const char *template = fl_layouts[i].text;
-        if (may_match(&fl_layouts[i], text, at))
+        if (may_match(&fl_layouts[i], text, at, is_backend))
             consider(&b, &fl_layouts[i], template, text, at);
         /* The head is often lost; without it the numbers must be there. */
-        bool has_head = strncmp(template, head, sizeof head - 1) == 0;
-        if (has_head && strstr(template, "{total}^") != NULL && fl_lower(c) == 't')
+        if (is_headless && strncmp(template, head, sizeof head - 1) == 0 &&
+            strstr(template, "{total}^") != NULL)
             consider(&b, &fl_layouts[i], template + sizeof head - 1, text, at);
     }
     if (!b.is_found)

@@ -92,24 +92,36 @@ static bool read_device_character(fl_reader *r)
 }
 
 /* What PyTorch is built for; any other word before "out of memory" is somebody's prose. */
-static bool read_backend(fl_reader *r)
+static const char *backend_at(fl_clean *text, size_t at)
 {
     static const char *const names[] = {"CUDA", "HIP",  "XPU", "NPU",  "MUSA",
                                         "MLU",  "MACA", "GCU", "ROCm", "SYCL"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        size_t length = strlen(names[i]), same = 0;
-        while (same < length &&
-               fl_lower(fl_reader_look(r, same)) == fl_lower((unsigned char)names[i][same]))
-            same++;
-        if (same < length || fl_is_letter(fl_reader_look(r, length)) ||
-            fl_is_digit(fl_reader_look(r, length)))
-            continue;
-        if (r->message->backend[0] == '\0')
-            memcpy(r->message->backend, names[i], length + 1);
-        r->at += length;
-        return true;
+        size_t length = 0;
+        while (names[i][length] != '\0' && fl_lower(fl_clean_at(text, at + length)) ==
+                                               fl_lower((unsigned char)names[i][length]))
+            length++;
+        int after = fl_clean_at(text, at + length);
+        if (names[i][length] == '\0' && !fl_is_letter(after) && !fl_is_digit(after))
+            return names[i];
     }
-    return false;
+    return NULL;
+}
+
+bool fl_reading_is_backend(fl_clean *text, size_t at)
+{
+    return backend_at(text, at) != NULL;
+}
+
+static bool read_backend(fl_reader *r)
+{
+    const char *name = backend_at(r->text, r->at);
+    if (name == NULL)
+        return false;
+    if (r->message->backend[0] == '\0')
+        memcpy(r->message->backend, name, strlen(name) + 1);
+    r->at += strlen(name);
+    return true;
 }
 
 static bool read_word(fl_reader *r)

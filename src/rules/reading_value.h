@@ -33,4 +33,7 @@ static inline bool fl_is_blank(int c)
 /* Reads a value where `reader` stands; processes and what is skipped are not for here. */
 bool fl_reading_value(fl_reader *reader, fl_value value, bool needs_unit);
 
+/* Whether the name of what PyTorch is built for (`CUDA`, `HIP`, ...) stands at `at`. */
+bool fl_reading_is_backend(fl_clean *text, size_t at);
+
 #endif
