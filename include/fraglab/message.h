@@ -96,7 +96,8 @@ typedef struct fl_read_process {
 } fl_read_process;
 
 /* A message as read.  `first` and `last` are the PyTorch releases that print it, 100 times the
- * major number and the minor number (204 is 2.4); 0: not known; `last` 999: no end is known. */
+ * major number and the minor number (204 is 2.4); 0: not known. */
+#define FL_RELEASE_OPEN 999 /* as `last`: no end is known */
 typedef struct fl_message {
     const char *layout; /* which wording: `pt-2.2+`, `jax`, ... */
     char backend[12];   /* as printed: `CUDA`, `HIP`, ... or empty */

@@ -40,11 +40,11 @@ static fl_emit_value asked_value(uint64_t bytes)
     return bytes > 0 ? fl_emit_bytes(bytes) : fl_emit_null();
 }
 
-/* `2.4` of 204; `later` stands where no end is known. */
+/* `2.4` of 204; null where no release, or no end, is known. */
 static fl_emit_value release_value(unsigned release, char buffer[16])
 {
     snprintf(buffer, 16, "%u.%u", release / 100, release % 100);
-    return release == 0 || release == 999 ? fl_emit_null() : fl_emit_text(buffer);
+    return release == 0 || release == FL_RELEASE_OPEN ? fl_emit_null() : fl_emit_text(buffer);
 }
 
 static void emit_sentences(fl_emit *emit, const char *key, const fl_sentences *sentences)
@@ -208,7 +208,7 @@ static void origin_words(const fl_message *message, char *buffer, size_t size)
     char device[24] = "", releases[48] = "";
     if (message->has_device)
         snprintf(device, sizeof device, ", GPU %u", message->device);
-    if (message->first != 0 && message->last == 999)
+    if (message->first != 0 && message->last == FL_RELEASE_OPEN)
         snprintf(releases, sizeof releases, ", PyTorch from %u.%u on", message->first / 100,
                  message->first % 100);
     else if (message->first != 0 && message->first == message->last)
@@ -252,13 +252,11 @@ static void text_message(fl_emit *emit, finding *found, const fl_explanation *ex
     origin_words(&explanation->message, origin, sizeof origin);
     if (found->seen_count > 1)
         fl_emit_line(emit, FL_EMIT_PLAIN, "%s", "");
-    fl_emit_line(emit, FL_EMIT_STRONG, "line %llu: %s%s%s%s (%s)",
+    bool is_known = explanation->certainty != FL_CERTAINTY_NONE;
+    fl_emit_line(emit, FL_EMIT_STRONG, "line %llu: %s%s%s (%s)",
                  (unsigned long long)explanation->line, fl_trouble_name(explanation->trouble),
-                 explanation->certainty == FL_CERTAINTY_NONE ? "" : ", ",
-                 explanation->certainty == FL_CERTAINTY_NONE
-                     ? ""
-                     : fl_certainty_name(explanation->certainty),
-                 "", origin);
+                 is_known ? ", " : "", is_known ? fl_certainty_name(explanation->certainty) : "",
+                 origin);
     fl_cli_wrapped(emit, FL_EMIT_PLAIN, "", 0, explanation->sentence);
     text_sentences(emit, "because", &explanation->evidence);
     text_contradictions(emit, explanation);
@@ -269,15 +267,20 @@ static void text_message(fl_emit *emit, finding *found, const fl_explanation *ex
 
 static void text_end(fl_emit *emit, const finding *found)
 {
+    bool is_first = true;
     if (found->count == 0)
         fl_emit_line(emit, FL_EMIT_PLAIN, "No out-of-memory message in this text.");
     for (size_t i = 0; i < found->seen_count; i++) {
         const seen *one = &found->seen[i];
-        if (one->repeats > 0)
-            fl_emit_line(emit, FL_EMIT_PLAIN,
-                         "%sthe message of line %llu is told %llu times more, last on line %llu",
-                         i == 0 ? "\n" : "", (unsigned long long)one->line,
-                         (unsigned long long)one->repeats, (unsigned long long)one->last_line);
+        if (one->repeats == 0)
+            continue;
+        if (is_first)
+            fl_emit_line(emit, FL_EMIT_PLAIN, "%s", "");
+        is_first = false;
+        fl_emit_line(emit, FL_EMIT_PLAIN,
+                     "the message of line %llu again: %llu times, last on line %llu",
+                     (unsigned long long)one->line, (unsigned long long)one->repeats,
+                     (unsigned long long)one->last_line);
     }
 }
 

@@ -30,7 +30,7 @@ static inline int fl_clean_at(fl_clean *clean, size_t at)
     while (at >= clean->count)
         if (!fl_clean_more(clean))
             return -1;
-    return (unsigned char)clean->bytes[at];
+    return at < FL_CLEAN_MOST ? (unsigned char)clean->bytes[at] : -1;
 }
 
 /* Where the byte at `at` comes from; beyond the last, the end of what was cleaned. */

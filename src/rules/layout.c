@@ -85,9 +85,9 @@ const fl_layout fl_layouts[] = {
     {"pt-2.2+", 204, 204, ALWAYS, GPU("device", "capacity") PYTORCH_2_4 ADVICE(SETTING) LINK_OLD},
     {"pt-2.2+", 205, 209, ALWAYS, GPU("device", "capacity") ALLOWED PYTORCH_2_4 ADVICE(SETTING) LINK_OLD},
     {"pt-2.2+", 210, 210, ALWAYS, GPU("device", "capacity") ALLOWED PYTORCH_2_4 ADVICE("PYTORCH_ALLOC_CONF=expandable_segments:True") LINK_OLD},
-    {"pt-2.2+", 211, FL_LAYOUT_OPEN, ALWAYS, GPU("device", "capacity") ALLOWED PYTORCH_2_4 ADVICE(SETTING) LINK_NEW},
+    {"pt-2.2+", 211, FL_RELEASE_OPEN, ALWAYS, GPU("device", "capacity") ALLOWED PYTORCH_2_4 ADVICE(SETTING) LINK_NEW},
     {"pt-2.2+", 214, 214, EXPANDABLE, GPU("device", "capacity") ALLOWED PYTORCH_2_4},
-    {"pt-2.2+", 215, FL_LAYOUT_OPEN, EXPANDABLE, GPU("device", "capacity") ALLOWED PYTORCH_2_4 "[" RESERVE("stream reserve class '{class}'") "|" RESERVE("this stream") "|" ADDRESSES "]"},
+    {"pt-2.2+", 215, FL_RELEASE_OPEN, EXPANDABLE, GPU("device", "capacity") ALLOWED PYTORCH_2_4 "[" RESERVE("stream reserve class '{class}'") "|" RESERVE("this stream") "|" ADDRESSES "]"},
 
     /* PyTorch's other messages, and those of its builds for other hardware. */
     {"pt-cut", 0, 0, ALWAYS, HEAD "^"},
@@ -97,7 +97,7 @@ const fl_layout fl_layouts[] = {
     {"pt-cuda-error", 0, 0, ALWAYS, "{backend} error: out of memory^[ {word} kernel errors might be asynchronously reported at some other API call]"},
     {"pt-pre-1.0", 0, 0, ALWAYS, "cuda runtime error (2) : out of memory^ at {word}"},
     {"pt-pre-1.0", 0, 0, ALWAYS, "THCudaCheck FAIL file={word} line={#number} error=2 : out of memory^ cuda runtime error (2) : out of memory at {word}"},
-    {"pt-memory-summary", 0, 0, ALWAYS, "PyTorch CUDA memory summary, device ID {device}^ CUDA OOMs: {ooms} | cudaMalloc retries: {retries} "
+    {"pt-memory-summary", 0, 0, ALWAYS, "PyTorch CUDA memory summary, device ID {device}^ {skip}CUDA OOMs: {ooms} | cudaMalloc retries: {retries} "
         "{skip}Allocated memory | {allocated} | {peak_allocated} {skip}Active memory | {active} {skip}reserved memory | {reserved} | {peak_reserved} {skip}Non-releasable memory | {stuck} "
         "{skip}Non-releasable allocs {skip}from small pool"},
     {"pt-cpu", 0, 0, ALWAYS, "DefaultCPUAllocator: can't allocate memory: you tried to allocate {requested}^"},

@@ -53,7 +53,6 @@ typedef enum fl_value {
     FL_VALUE_COUNT
 } fl_value;
 
-#define FL_LAYOUT_OPEN 999 /* no release is known that is beyond this wording */
 #define FL_LAYOUT_HEAD "{backend} out of memory. "
 
 typedef enum fl_layout_when {

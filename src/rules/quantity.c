@@ -131,8 +131,8 @@ static bool read_unit(fl_clean *text, size_t *at, unsigned *ret_shift)
     size_t here = *at;
     int c = fl_clean_at(text, here);
     here += c == ' ' || c == '\n';
-    if (!read_unit_word(text, &here, false, ret_shift) &&
-        !read_unit_word(text, &here, true, ret_shift) &&
+    if (!read_unit_word(text, &here, true, ret_shift) &&
+        !read_unit_word(text, &here, false, ret_shift) &&
         (c != '\n' || !find_unit(text, &here, ret_shift)))
         return false;
     *at = here;

@@ -91,37 +91,41 @@ static bool read_device_character(fl_reader *r)
     return true;
 }
 
-/* What PyTorch is built for; any other word before "out of memory" is somebody's prose. */
-static const char *backend_at(fl_clean *text, size_t at)
+/* What PyTorch is built for; any other word before "out of memory" is somebody's prose.  A line may
+ * end inside it. */
+static const char *backend_at(fl_clean *text, size_t at, size_t *ret_end)
 {
     static const char *const names[] = {"CUDA", "HIP",  "XPU", "NPU",  "MUSA",
                                         "MLU",  "MACA", "GCU", "ROCm", "SYCL"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        size_t length = 0;
-        while (names[i][length] != '\0' && fl_lower(fl_clean_at(text, at + length)) ==
-                                               fl_lower((unsigned char)names[i][length]))
-            length++;
-        int after = fl_clean_at(text, at + length);
-        if (names[i][length] == '\0' && !fl_is_letter(after) && !fl_is_digit(after))
+        const char *letter = names[i];
+        size_t here = at;
+        for (; *letter != '\0'; letter++, here++) {
+            here += here > at && fl_clean_at(text, here) == '\n';
+            if (fl_lower(fl_clean_at(text, here)) != fl_lower((unsigned char)*letter))
+                break;
+        }
+        int after = fl_clean_at(text, here);
+        if (*letter == '\0' && !fl_is_letter(after) && !fl_is_digit(after)) {
+            *ret_end = here;
             return names[i];
+        }
     }
     return NULL;
 }
 
 bool fl_reading_is_backend(fl_clean *text, size_t at)
 {
-    return backend_at(text, at) != NULL;
+    size_t end;
+    return backend_at(text, at, &end) != NULL;
 }
 
 static bool read_backend(fl_reader *r)
 {
-    const char *name = backend_at(r->text, r->at);
-    if (name == NULL)
-        return false;
-    if (r->message->backend[0] == '\0')
+    const char *name = backend_at(r->text, r->at, &r->at);
+    if (name != NULL && r->message->backend[0] == '\0')
         memcpy(r->message->backend, name, strlen(name) + 1);
-    r->at += strlen(name);
-    return true;
+    return name != NULL;
 }
 
 static bool read_word(fl_reader *r)
@@ -213,7 +217,8 @@ static bool read_pid_number(fl_reader *r, uint64_t *ret_pid)
     if (!fl_whole_read(r->text, &r->at, &head))
         return false;
     size_t next = r->at + 1, after = next;
-    if (fl_reader_look(r, 0) == '\n' && fl_whole_read(r->text, &after, &rest) && head < 100000000) {
+    if (fl_reader_look(r, 0) == '\n' && fl_whole_read(r->text, &after, &rest) &&
+        fl_is_blank(fl_clean_at(r->text, after)) && head < 100000000) {
         for (; next < after; next++)
             head = 10 * head + (uint64_t)(fl_clean_at(r->text, next) - '0');
         r->at = after;
