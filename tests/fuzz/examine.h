@@ -17,6 +17,7 @@ typedef struct examine_options {
 typedef struct examined {
     fl_status read;       /* what reading answered */
     bool is_different;    /* a verification says what is wrong */
+    bool is_forged;       /* nobody writes such a file: other formats need not know its like */
     char complaint[1024]; /* what does not hold; empty: all does */
 } examined;
 
