@@ -50,6 +50,17 @@ static fl_status snapshot_drain(fl_input *input, uint64_t *ret_count, fl_error *
     return status;
 }
 
+static fl_status warn_of_unknown(const snapshot_reader *reader, const char *name, fl_error *error)
+{
+    if (reader->unknown_count == 0)
+        return FL_OK;
+    return fl_trace_warn(reader->trace, error,
+                         "%s: events with actions that this build does not know are passed over: "
+                         "%llu, the first one '%.40s'",
+                         name, (unsigned long long)reader->unknown_count,
+                         reader->trace->texts.items[reader->unknown_action]);
+}
+
 static fl_status snapshot_finish(snapshot_reader *reader, fl_input *input, bool is_cut,
                                  fl_error *error)
 {
@@ -63,6 +74,8 @@ static fl_status snapshot_finish(snapshot_reader *reader, fl_input *input, bool 
                                "%s:%llu: the file is cut off; %llu events lie before the cut",
                                input->name, (unsigned long long)input->offset_end,
                                (unsigned long long)reader->entry_count);
+    if (status == FL_OK)
+        status = warn_of_unknown(reader, input->name, error);
     if (status == FL_OK)
         status = fl_snapshot_infer_settings(reader, input->name, is_cut, error);
     if (status != FL_OK || is_cut)

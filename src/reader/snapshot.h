@@ -106,7 +106,9 @@ typedef struct snapshot_reader {
     size_t device;                               /* whose events are being read */
     size_t trace_count, whole_traces;            /* begun and ended */
     uint64_t entry_count;
-    bool is_whole; /* the file was read to its end */
+    uint64_t unknown_count;  /* entries whose action this build does not know */
+    uint32_t unknown_action; /* text: that of the first one */
+    bool is_whole;           /* the file was read to its end */
 
     uint64_t last_stream; /* most events are on the same stream as the one before */
     uint32_t last_stream_number;

@@ -393,6 +393,15 @@ static fl_status entry_read(const fl_record *record, const action_row *action, f
     return status;
 }
 
+/* Keeps the name of the first action that no release so far has. */
+static fl_status entry_note_unknown(snapshot_reader *reader, fl_pickle *pickle,
+                                    const fl_record *record, fl_error *error)
+{
+    if (reader->unknown_count++ > 0)
+        return FL_OK;
+    return text_number(reader, pickle, field(record, KEY_ACTION), &reader->unknown_action, error);
+}
+
 fl_status fl_snapshot_entry(void *user, fl_closing *closing, fl_error *error)
 {
     snapshot_reader *reader = user;
@@ -425,6 +434,8 @@ fl_status fl_snapshot_entry(void *user, fl_closing *closing, fl_error *error)
                                    &event, error);
     if (status == FL_OK)
         status = fl_trace_append(reader->trace, reader->device, &event, error);
+    if (status == FL_OK && action.kind == FL_EVENT_OTHER && word != WORD_ANNOTATE)
+        status = entry_note_unknown(reader, closing->pickle, record, error);
     reader->entry_count++;
     reader->entry_keys |= record->has;
     reader->has_annotate |= word == WORD_ANNOTATE;

@@ -66,6 +66,10 @@ static void every_action_has_its_kind(void **state)
     }
     size_t count;
     assert_int_equal(fl_trace_final_blocks(trace, 0, &count)[0].id, 2);
+    assert_int_equal(fl_trace_warning_count(trace), 2); /* of the keys, too */
+    assert_string_equal(fl_trace_warning(trace, 1),
+                        "p: events with actions that this build does not know are passed over: 1, "
+                        "the first one 'of the future'");
     fl_trace_free(trace);
 }
 
