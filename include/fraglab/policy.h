@@ -73,6 +73,29 @@ FL_API size_t fl_refusal_message(const fl_profile *profile, const fl_refusal *re
                                  unsigned device, const fl_process *processes, size_t process_count,
                                  char *buffer, size_t size);
 
+/* What has become of an allocation, as a replay must know it: one byte each. */
+typedef enum fl_fate {
+    FL_FATE_UNSEEN = 0,
+    FL_FATE_LIVE,
+    FL_FATE_NOTHING,  /* refused, or a request for 0 bytes: frees and uses are ignored */
+    FL_FATE_PENDING,  /* freed by its owner, not yet back in its pool */
+    FL_FATE_WITHHELD, /* the same, kept back from a policy that knows no streams */
+    FL_FATE_DONE
+} fl_fate;
+
+/* Events of a trace to be played in one go, and how far a policy came. */
+typedef struct fl_stretch {
+    const uint8_t *kind, *flags; /* columns by event */
+    const uint16_t *stream;
+    const uint32_t *id;
+    const uint64_t *size;
+    uint8_t *fates; /* fl_fate by id: read, and kept up to date */
+    uint32_t fate_count;
+    uint64_t event, stop; /* the next one, and the one before which to stop */
+    uint64_t allocs, frees;
+    fl_result result; /* of the last request, where it was not granted */
+} fl_stretch;
+
 typedef struct fl_policy_ops {
     const char *name;
     const char *summary;
@@ -114,6 +137,11 @@ typedef struct fl_policy_ops {
     uint64_t (*next_value)(const struct fl_policy_state *state, const char *parameter);
     void (*facts)(const struct fl_policy_state *state, fl_facts *ret_facts);
     fl_status (*walk)(const struct fl_policy_state *state, const fl_walk *walk, fl_error *error);
+    /* Plays requests and frees that have no flags, as alloc and free would with nobody listening,
+     * until one ahead is something else, or not as its fate wants it (a request of what was seen, a
+     * free of what is not live), or asks for 0 bytes, or was not granted: that one is played and
+     * in `result`.  Of an op that failed `event` is the number. */
+    fl_status (*stretch)(struct fl_policy_state *state, fl_stretch *stretch, fl_error *error);
 } fl_policy_ops;
 
 FL_API const fl_policy_ops *fl_policy_at(size_t index); /* NULL beyond the last */

@@ -423,57 +423,43 @@ fl_status fl_replay_event(fl_replay *replay, fl_error *error)
     return FL_OK;
 }
 
-/* A request of a lean replay, where nothing else is to be done; false: the general way. */
-static inline bool lean_alloc(fl_replay *replay, uint64_t event, fl_op *op, fl_status *ret_status,
-                              fl_error *error)
+/* As many events as the policy can play by itself; the refusal that may have ended them is noted.
+ */
+static fl_status lean_run(fl_replay *replay, uint64_t stop, fl_error *error)
 {
-    op->size = replay->columns->size[event];
-    if (op->id >= replay->fate_count || replay->fates[op->id] != FL_FATE_UNSEEN || op->size == 0)
-        return false;
-    op->stream = replay->columns->stream[event];
-    replay->allocs++;
-    fl_result result;
-    *ret_status = replay->policy->alloc(replay->policy_state, op, &result, error);
-    if (*ret_status != FL_OK)
-        return true;
-    replay->fates[op->id] = result.outcome == FL_DONE ? FL_FATE_LIVE : FL_FATE_NOTHING;
-    struct place place = {event, false};
-    if (result.outcome != FL_DONE)
-        note_refusal(replay, &place, op, &result);
-    return true;
-}
-
-static inline bool lean_free(fl_replay *replay, fl_op *op, fl_status *ret_status, fl_error *error)
-{
-    if (op->id >= replay->fate_count || replay->fates[op->id] != FL_FATE_LIVE)
-        return false;
-    replay->frees++;
-    replay->fates[op->id] = FL_FATE_PENDING;
-    fl_result result;
-    *ret_status = replay->policy->free(replay->policy_state, op, &result, error);
-    return true;
+    const fl_columns *columns = replay->columns;
+    fl_stretch stretch = {
+        .kind = columns->kind,
+        .flags = columns->flags,
+        .stream = columns->stream,
+        .id = columns->id,
+        .size = columns->size,
+        .fates = replay->fates,
+        .fate_count = replay->fate_count,
+        .event = replay->event,
+        .stop = stop,
+    };
+    fl_status status = replay->policy->stretch(replay->policy_state, &stretch, error);
+    if (stretch.result.outcome != FL_DONE) {
+        fl_op op;
+        struct place place = {stretch.event - 1, false};
+        fl_columns_op(columns, place.event, &op);
+        note_refusal(replay, &place, &op, &stretch.result);
+    }
+    replay->allocs += stretch.allocs;
+    replay->frees += stretch.frees;
+    replay->taken += stretch.event - replay->event;
+    replay->event = stretch.event;
+    return status == FL_OK ? FL_OK : add_place(replay, stretch.event, status, error);
 }
 
 fl_status fl_replay_lean_stretch(fl_replay *replay, uint64_t stop, fl_error *error)
 {
-    const fl_columns *columns = replay->columns;
-    fl_op op = {.pool = FL_NONE, .text = FL_NONE};
-    while (replay->event < stop && !replay->has_ended) {
-        uint64_t event = replay->event;
-        op.kind = columns->kind[event];
-        op.flags = columns->flags[event];
-        op.id = columns->id[event];
-        fl_status status = FL_OK;
-        bool is_plain =
-            op.flags == 0 &&
-            ((op.kind == FL_OP_ALLOC && lean_alloc(replay, event, &op, &status, error)) ||
-             (op.kind == FL_OP_FREE && lean_free(replay, &op, &status, error)));
-        if (!is_plain)
+    fl_status status = FL_OK;
+    while (status == FL_OK && replay->event < stop && !replay->has_ended) {
+        status = lean_run(replay, stop, error);
+        if (status == FL_OK && replay->event < stop && !replay->has_ended)
             status = fl_replay_event(replay, error);
-        else if (status == FL_OK)
-            replay->event = event + 1, replay->taken++;
-        if (status != FL_OK)
-            return is_plain ? add_place(replay, event, status, error) : status;
     }
-    return FL_OK;
+    return status;
 }

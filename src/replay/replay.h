@@ -8,16 +8,6 @@
 
 #include <fraglab/replay.h>
 
-/* What has become of an allocation, as the loop must know it: one byte each. */
-typedef enum fl_fate {
-    FL_FATE_UNSEEN = 0,
-    FL_FATE_LIVE,
-    FL_FATE_NOTHING,  /* refused, or a request for 0 bytes: frees and uses are ignored */
-    FL_FATE_PENDING,  /* freed by its owner, not yet back in its pool */
-    FL_FATE_WITHHELD, /* the same, kept back from a policy that knows no streams */
-    FL_FATE_DONE
-} fl_fate;
-
 FL_VECTOR(fl_change_vector, fl_change);
 
 /* The events of a simulated program: complete at once, or held back by EVENTS_HOLD. */
@@ -68,7 +58,8 @@ static inline bool fl_replay_is_lean(const fl_replay *replay)
 {
     const uint32_t needed = FL_CAN_STREAMS | FL_CAN_POOLS | FL_KEEPS_STATS;
     return replay->options.is_lean && replay->options.watch == NULL &&
-           replay->options.without == 0 && (replay->policy->capabilities & needed) == needed;
+           replay->options.without == 0 && replay->policy->stretch != NULL &&
+           (replay->policy->capabilities & needed) == needed;
 }
 
 /* The sink that a policy writes to; counts, and keeps the changes where somebody watches. */
@@ -88,8 +79,7 @@ fl_status fl_replay_tell(fl_replay *replay, const fl_op *op, fl_error *error);
 /* One event of the trace, and the ops inferred before it. */
 fl_status fl_replay_event(fl_replay *replay, fl_error *error);
 
-/* Events up to `stop` of a lean replay under a policy that knows streams and pools: what asks for a
- * plain request or free skips everything that only the other replays need. */
+/* Events up to `stop` of a lean replay: what the policy can play by itself it does. */
 fl_status fl_replay_lean_stretch(fl_replay *replay, uint64_t stop, fl_error *error);
 
 /* Ops inferred before the event that comes next, or after the last. */

@@ -25,6 +25,13 @@ static inline unsigned fl_division_slot(uint64_t size)
 /* A request rounded to `divisions` steps between powers of two. */
 uint64_t fl_round_to_divisions(uint64_t size, uint64_t divisions);
 
+/* A size rounded where no setting has a say; UINT64_MAX where it would not fit. */
+static inline uint64_t fl_round_plainly(uint64_t size)
+{
+    uint64_t rounded = (size + (size == 0) + (FL_MIN_BLOCK - 1)) & ~(FL_MIN_BLOCK - 1);
+    return rounded >= size ? rounded : UINT64_MAX;
+}
+
 /* The rounded request R (4.1); UINT64_MAX where it would not fit. */
 static inline uint64_t fl_round_size(const fl_profile *profile, const fl_settings *settings,
                                      uint64_t size)
@@ -36,7 +43,7 @@ static inline uint64_t fl_round_size(const fl_profile *profile, const fl_setting
         return size;
     if (divisions > 1 && size > FL_MIN_BLOCK * divisions) /* wraps around in PyTorch, too */
         return fl_round_to_divisions(size, divisions);
-    return fl_round_up(size, FL_MIN_BLOCK);
+    return fl_round_plainly(size);
 }
 
 /* The segment size A for a rounded request (4.3); UINT64_MAX where it would not fit. */

@@ -5,13 +5,13 @@
  * by which collection judges free blocks (10.1), peaks, sums and counters (14).  A private pool has
  * one owner, who has not let go of it; its count of allocations, which is no true one (11.5), is
  * taken for the most that it can be, so that no release fails for it. */
-#include "policy/torch/torch.h"
+#include "policy/torch/block.h"
 
 /* Where the run under way goes. */
 struct adopt_run {
     const fl_segment_view *view;
-    uint32_t lane;
-    uint32_t last; /* the block before, in the same segment; FL_NONE: none */
+    struct torch_lane *lane;
+    uint32_t last; /* the block before, in the same segment; NO_BLOCK: none */
 };
 
 static fl_status adopt_broke(torch *st)
@@ -105,16 +105,14 @@ static fl_status adopt_pages(torch *st, const fl_segment_view *view)
 static uint32_t adopt_link(torch *st, struct adopt_run *run, uint64_t address, uint64_t size,
                            uint8_t flags)
 {
-    struct torch_block like = {
-        .lane = run->lane, .stream = (uint16_t)run->view->stream, .segment = run->view->segment};
+    struct torch_block like = {.lane = run->lane->index, .segment = run->view->segment};
     flags |= (uint8_t)((run->view->is_small ? BLOCK_SMALL : 0) |
                        (run->view->is_expandable ? BLOCK_EXPANDABLE : 0));
     uint32_t index = torch_block_new(st, &like, address, size, flags);
-    if (index == FL_NONE)
-        return FL_NONE;
+    if (index == NO_BLOCK)
+        return NO_BLOCK;
     torch_block_at(st, index)->previous = run->last;
-    if (run->last != FL_NONE)
-        torch_block_at(st, run->last)->next = index;
+    torch_block_at(st, run->last)->next = index;
     run->last = index;
     return index;
 }
@@ -122,7 +120,7 @@ static uint32_t adopt_link(torch *st, struct adopt_run *run, uint64_t address, u
 static bool adopt_unmapped(torch *st, struct adopt_run *run, uint64_t address, uint64_t size)
 {
     uint32_t index = adopt_link(st, run, address, size, BLOCK_FREE);
-    return index != FL_NONE && torch_unmapped_insert(st, index);
+    return index != NO_BLOCK && torch_unmapped_insert(st, index);
 }
 
 /* A block that is not free: whose it is, and what it counts for. */
@@ -131,22 +129,22 @@ static bool adopt_active(torch *st, uint32_t index, const fl_block_view *view)
     if (!torch_meet_id(st, view->id))
         return false;
     struct torch_block *block = torch_block_at(st, index);
-    bool small = torch_is_small(block), is_live = view->state == FL_BLOCK_LIVE;
+    const struct torch_pool *pool = torch_pool_of(st, block);
+    bool is_live = view->state == FL_BLOCK_LIVE;
     st->block_of.items[view->id] = index;
     block->id = view->id;
     block->events = is_live ? 0 : 1;
     block->uses = FL_NONE;
-    torch_raise(st, FL_STAT_ACTIVE, small, 1);
-    torch_raise(st, FL_STAT_ACTIVE_BYTES, small, block->size);
-    torch_raise(st, FL_STAT_REQUESTED_BYTES, small, block->requested);
+    torch_raise(st, pool, FL_STAT_REQUESTED_BYTES, block->requested);
     if (!is_live) {
+        torch_count_pending(st, block, true);
         if (!fl_vector_reserve(st->host, &st->waiting, 1, st->error))
             return false;
         st->waiting.items[st->waiting.count++] = index;
         return true;
     }
-    torch_raise(st, FL_STAT_ALLOCATION, small, 1);
-    torch_raise(st, FL_STAT_ALLOCATED_BYTES, small, block->size);
+    torch_raise(st, pool, FL_STAT_ALLOCATION, 1);
+    torch_raise(st, pool, FL_STAT_ALLOCATED_BYTES, block->size);
     if (block->size >= st->settings.max_split_bytes)
         torch_raise_one(&st->stats.oversize_allocations, 1);
     return true;
@@ -158,7 +156,7 @@ static bool adopt_block(torch *st, struct adopt_run *run, const fl_block_view *v
                                     [FL_BLOCK_PENDING] = BLOCK_MAPPED | BLOCK_HELD,
                                     [FL_BLOCK_FREE] = BLOCK_MAPPED | BLOCK_FREE};
     uint32_t index = adopt_link(st, run, view->address, view->size, flags[view->state]);
-    if (index == FL_NONE)
+    if (index == NO_BLOCK)
         return false;
     torch_block_at(st, index)->requested = view->requested;
     return view->state == FL_BLOCK_FREE ? true : adopt_active(st, index, view);
@@ -173,11 +171,11 @@ static bool adopt_free_blocks(torch *st, size_t from)
             continue;
         if (!torch_free_insert(st, (uint32_t)i))
             return false;
-        bool small = torch_is_small(block);
+        const struct torch_pool *pool = torch_pool_of(st, block);
         if (!torch_is_split(block) || torch_is_expandable(block))
             continue;
-        torch_raise(st, FL_STAT_INACTIVE_SPLIT, small, 1);
-        torch_raise(st, FL_STAT_INACTIVE_SPLIT_BYTES, small, block->size);
+        torch_raise(st, pool, FL_STAT_INACTIVE_SPLIT, 1);
+        torch_raise(st, pool, FL_STAT_INACTIVE_SPLIT_BYTES, block->size);
     }
     return true;
 }
@@ -207,7 +205,7 @@ static bool adopt_hole(torch *st, struct adopt_run *run, uint64_t end)
 {
     const struct torch_segment *segment = &st->segments.items[run->view->segment];
     uint64_t from = segment->address;
-    if (run->last != FL_NONE)
+    if (run->last != NO_BLOCK)
         from = torch_block_at(st, run->last)->address + torch_block_at(st, run->last)->size;
     return from >= end || adopt_unmapped(st, run, from, end - from);
 }
@@ -219,19 +217,19 @@ static fl_status adopt_run(torch *st, struct adopt_run *run, const fl_block_view
     uint32_t pool = adopt_pool(st, view);
     if (pool != FL_NONE)
         run->lane = torch_lane_make(st, pool, view->stream);
-    if (pool == FL_NONE || run->lane == FL_NONE)
+    if (pool == FL_NONE || run->lane == NULL)
         return FL_ERR_RESOURCE;
     adopt_count(st, view);
     if (view->is_expandable) {
-        if (run->last == FL_NONE)
-            st->lanes.items[run->lane].ranges++;
+        if (run->last == NO_BLOCK)
+            run->lane->ranges++;
         fl_status status = adopt_pages(st, view);
         if (status != FL_OK)
             return status;
         if (!adopt_hole(st, run, view->address))
             return FL_ERR_RESOURCE;
     } else {
-        torch_raise(st, FL_STAT_SEGMENT, view->is_small, 1);
+        torch_raise(st, st->pools.items[pool], FL_STAT_SEGMENT, 1);
         if (view->size >= st->settings.max_split_bytes)
             torch_raise_one(&st->stats.oversize_segments, 1);
     }
@@ -239,7 +237,7 @@ static fl_status adopt_run(torch *st, struct adopt_run *run, const fl_block_view
         if (!adopt_block(st, run, &blocks[i]))
             return FL_ERR_RESOURCE;
     st->held += view->size;
-    torch_raise_reserved(st, &st->pools.items[pool], view->size);
+    torch_raise_reserved(st, st->pools.items[pool], view->size);
     return FL_OK;
 }
 
@@ -263,9 +261,9 @@ static fl_status adopt_runs(torch *st, const fl_start *start, uint32_t *lasts)
         const fl_segment_view *view = &start->segments[i];
         const struct torch_segment *segment = &st->segments.items[view->segment];
         struct adopt_run run = {.view = view, .last = lasts[view->segment]};
-        if (!view->is_expandable || run.last == FL_NONE)
+        if (!view->is_expandable || run.last == NO_BLOCK)
             continue;
-        run.lane = torch_block_at(st, run.last)->lane;
+        run.lane = torch_lane_of(st, torch_block_at(st, run.last));
         if (!adopt_hole(st, &run, segment->address + segment->size))
             return FL_ERR_RESOURCE;
         lasts[view->segment] = run.last;
@@ -299,7 +297,7 @@ fl_status torch_adopt(torch *st, const fl_start *start, fl_error *error)
     if (!fl_vector_reserve(st->host, &lasts, start->range_count, error))
         return FL_ERR_RESOURCE;
     for (size_t i = 0; i < start->range_count; i++)
-        lasts.items[lasts.count++] = FL_NONE;
+        lasts.items[lasts.count++] = NO_BLOCK;
     size_t from = st->blocks.count;
     status = adopt_runs(st, start, lasts.items);
     fl_vector_deinit(st->host, &lasts);

@@ -46,7 +46,7 @@ static bool events_note(torch *st, struct hash_order *set, uint64_t hash, uint32
 bool torch_use(torch *st, uint32_t index, uint32_t stream)
 {
     struct torch_block *block = torch_block_at(st, index);
-    if (stream == block->stream)
+    if (stream == torch_lane_of(st, block)->stream)
         return true;
     if (block->uses == FL_NONE)
         block->uses = events_new_uses(st);
@@ -113,6 +113,13 @@ static void events_forget_capture(torch *st, struct torch_uses *uses)
     }
 }
 
+/* What was pending returns to its pool. */
+static bool events_complete(torch *st, uint32_t index)
+{
+    torch_count_pending(st, torch_block_at(st, index), false);
+    return torch_free_done(st, index);
+}
+
 static bool events_drain_deferred(torch *st)
 {
     struct torch_indices list = st->deferred;
@@ -123,7 +130,7 @@ static bool events_drain_deferred(torch *st)
         events_forget_capture(st, &st->use_sets.items[torch_block_at(st, index)->uses]);
         ok = torch_insert_events(st, index);
         if (ok && torch_block_at(st, index)->events == 0)
-            ok = torch_free_done(st, index);
+            ok = events_complete(st, index);
     }
     fl_vector_deinit(st->host, &list);
     return ok;
@@ -133,7 +140,7 @@ static bool events_drain_deferred(torch *st)
 static bool events_done(torch *st, uint32_t index)
 {
     struct torch_block *block = torch_block_at(st, index);
-    return --block->events > 0 || torch_free_done(st, index);
+    return --block->events > 0 || events_complete(st, index);
 }
 
 static void events_drop_empty_queue(torch *st, uint32_t stream)
@@ -188,7 +195,7 @@ void torch_foresee_events(const torch *st, uint32_t *ret_done)
             ret_done[queue->events.items[at].block]++;
         }
     }
-    for (uint32_t i = 0; i < st->blocks.count; i++)
+    for (uint32_t i = 1; i < st->blocks.count; i++)
         if (ret_done[i] > 0 && ret_done[i] < torch_block_at(st, i)->events)
             ret_done[i] = 0;
     for (size_t i = 0; i < st->deferred.count; i++)
@@ -315,5 +322,5 @@ bool torch_complete_now(torch *st, uint32_t index)
         events_forget_block(st, index);
     }
     block->events = 0;
-    return torch_free_done(st, index);
+    return events_complete(st, index);
 }

@@ -1,5 +1,5 @@
 /* Expandable segments: a reserved range of addresses, mapped page by page (11). */
-#include "policy/torch/torch.h"
+#include "policy/torch/block.h"
 
 /* The card that a range is sized for where the device names no limit. */
 #define EXPANDABLE_NOMINAL_TOTAL (UINT64_C(1) << 40)
@@ -24,7 +24,7 @@ static fl_change expandable_change(const torch *st, const struct torch_block *bl
         .flags = (uint8_t)(FL_CHANGE_EXPANDABLE | (pool->is_small ? FL_CHANGE_SMALL : 0)),
         .id = FL_NONE,
         .segment = block->segment,
-        .stream = block->stream,
+        .stream = torch_lane_of(st, block)->stream,
         .pool = pool->owner == FL_NONE ? 0 : st->privates.items[pool->owner].name,
         .address = address,
         .size = size,
@@ -108,14 +108,13 @@ static uint32_t expandable_link(torch *st, uint32_t after, uint64_t address, uin
 {
     const struct torch_block *like = torch_block_at(st, after);
     uint32_t index = torch_block_new(st, like, address, size, flags);
-    if (index == FL_NONE)
-        return FL_NONE;
+    if (index == NO_BLOCK)
+        return NO_BLOCK;
     struct torch_block *block = torch_block_at(st, index);
     struct torch_block *before = torch_block_at(st, after);
     block->previous = after;
     block->next = before->next;
-    if (block->next != FL_NONE)
-        torch_block_at(st, block->next)->previous = index;
+    torch_block_at(st, block->next)->previous = index;
     before->next = index;
     return index;
 }
@@ -134,7 +133,7 @@ static torch_step expandable_map_block(torch *st, uint32_t index, uint64_t wante
     if (mapped < block->size) {
         uint32_t tail = expandable_link(st, index, start + mapped, block->size - mapped,
                                         (uint8_t)(block->flags & ~BLOCK_MAPPED));
-        if (tail == FL_NONE || !torch_unmapped_insert(st, tail))
+        if (tail == NO_BLOCK || !torch_unmapped_insert(st, tail))
             return STEP_BROKEN;
         block = torch_block_at(st, index);
         block->size = mapped;
@@ -156,7 +155,7 @@ static bool expandable_reaches(const torch *st, uint32_t index, uint64_t wanted,
                                const uint32_t *done)
 {
     uint64_t sum = 0;
-    while (index != FL_NONE && sum < wanted) {
+    while (index != NO_BLOCK && sum < wanted) {
         const struct torch_block *block = torch_block_at(st, index);
         if (!torch_will_be_free(st, index, done))
             return false;
@@ -171,7 +170,7 @@ static bool expandable_reaches(const torch *st, uint32_t index, uint64_t wanted,
 static uint32_t expandable_before(const torch *st, uint32_t index, const uint32_t *done)
 {
     uint32_t before = torch_block_at(st, index)->previous;
-    while (before != FL_NONE && torch_will_be_free(st, before, done) &&
+    while (torch_will_be_free(st, before, done) &&
            (torch_block_at(st, before)->flags & BLOCK_MAPPED)) {
         index = before;
         before = torch_block_at(st, index)->previous;
@@ -184,7 +183,7 @@ uint32_t torch_find_expandable(const torch *st, const struct torch_request *requ
 {
     const struct torch_lane *lane = torch_lane_find(st, request->pool, request->stream);
     if (lane == NULL)
-        return FL_NONE;
+        return NO_BLOCK;
     const fl_ordered *unmapped = &lane->unmapped;
     fl_ordered_at at;
     for (bool more = fl_ordered_first(unmapped, &at); more; more = fl_ordered_next(unmapped, &at)) {
@@ -192,7 +191,7 @@ uint32_t torch_find_expandable(const torch *st, const struct torch_request *requ
         if (expandable_reaches(st, index, request->rounded, done))
             return index;
     }
-    return FL_NONE;
+    return NO_BLOCK;
 }
 
 uint64_t torch_reserve_bytes(const torch *st)
@@ -211,13 +210,13 @@ uint64_t torch_reserve_bytes(const torch *st)
 static torch_step expandable_reserve(torch *st, const struct torch_request *request,
                                      uint32_t *ret_block)
 {
-    const struct torch_pool *pool = &st->pools.items[request->pool];
+    const struct torch_pool *pool = st->pools.items[request->pool];
     uint64_t page = pool->is_small ? FL_SMALL_SEGMENT : st->settings.large_segment_bytes;
     uint64_t size = fl_round_up(torch_reserve_bytes(st), page);
-    uint32_t lane = torch_lane_make(st, request->pool, request->stream);
-    if (lane == FL_NONE)
+    struct torch_lane *lane = torch_lane_make(st, request->pool, request->stream);
+    if (lane == NULL)
         return STEP_BROKEN;
-    if (size < request->rounded || st->lanes.items[lane].ranges > 0)
+    if (size < request->rounded || lane->ranges > 0)
         torch_track_total(st); /* the range of a larger card might have had room */
     uint64_t age = st->segment_age++;
     uint64_t address;
@@ -238,12 +237,11 @@ static torch_step expandable_reserve(torch *st, const struct torch_request *requ
     uint32_t segment = torch_segment_new(st, address, size, page, age);
     if (segment == FL_NONE)
         return STEP_BROKEN;
-    struct torch_block like = {
-        .lane = lane, .stream = (uint16_t)request->stream, .segment = segment};
-    st->lanes.items[lane].ranges++;
+    struct torch_block like = {.lane = lane->index, .segment = segment};
+    lane->ranges++;
     uint8_t flags = BLOCK_EXPANDABLE | BLOCK_FREE | (pool->is_small ? BLOCK_SMALL : 0);
     *ret_block = torch_block_new(st, &like, address, size, flags);
-    if (*ret_block == FL_NONE || !torch_unmapped_insert(st, *ret_block))
+    if (*ret_block == NO_BLOCK || !torch_unmapped_insert(st, *ret_block))
         return STEP_BROKEN;
     fl_change change =
         expandable_change(st, torch_block_at(st, *ret_block), FL_CHANGE_RESERVE, address, size);
@@ -260,7 +258,7 @@ torch_step torch_expand(torch *st, const struct torch_request *request, uint32_t
 {
     uint32_t index = torch_find_expandable(st, request, NULL);
     torch_step step = STEP_YES;
-    if (index == FL_NONE)
+    if (index == NO_BLOCK)
         step = expandable_reserve(st, request, &index);
     if (step != STEP_YES)
         return step;
@@ -274,7 +272,7 @@ torch_step torch_expand(torch *st, const struct torch_request *request, uint32_t
     while (torch_block_at(st, index)->size < wanted) {
         uint64_t missing = wanted - torch_block_at(st, index)->size;
         uint32_t next = torch_block_at(st, index)->next;
-        if (next == FL_NONE)
+        if (next == NO_BLOCK)
             return STEP_NO; /* a range smaller than the request, all of it mapped */
         step = expandable_map_block(st, next,
                                     expandable_least(missing, torch_block_at(st, next)->size));
@@ -298,20 +296,19 @@ static bool expandable_cut(torch *st, uint32_t index, uint64_t start, uint64_t s
     uint8_t flags = block->flags;
     if (front > 0) {
         uint32_t piece = torch_block_new(st, block, address, front, flags);
-        if (piece == FL_NONE)
+        if (piece == NO_BLOCK)
             return false;
         block = torch_block_at(st, index);
         torch_block_at(st, piece)->previous = block->previous;
         torch_block_at(st, piece)->next = index;
-        if (block->previous != FL_NONE)
-            torch_block_at(st, block->previous)->next = piece;
+        torch_block_at(st, block->previous)->next = piece;
         block->previous = piece;
         if (!torch_free_insert(st, piece))
             return false;
     }
     if (behind > 0) {
         uint32_t piece = expandable_link(st, index, start + size, behind, flags);
-        if (piece == FL_NONE || !torch_free_insert(st, piece))
+        if (piece == NO_BLOCK || !torch_free_insert(st, piece))
             return false;
     }
     block = torch_block_at(st, index);
@@ -332,7 +329,7 @@ static torch_step expandable_drop(torch *st, uint32_t index)
     if (fl_device_unreserve(st->device, segment->address, segment->size) != FL_ANSWER_OK)
         return torch_device_broke(st);
     fl_vector_deinit(st->host, &segment->pages);
-    st->lanes.items[block->lane].ranges--;
+    torch_lane_of(st, block)->ranges--;
     torch_tell(st, &change);
     torch_block_drop(st, index);
     return STEP_YES;

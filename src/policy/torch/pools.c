@@ -1,11 +1,19 @@
 /* Pools: the default pair, private pairs, and the scopes that route requests to them (12). */
-#include "policy/torch/torch.h"
+#include "base/memory.h"
+#include "policy/torch/search.h"
 
 uint32_t torch_pool_new(torch *st, bool is_small, uint32_t owner)
 {
     if (!fl_vector_reserve(st->host, &st->pools, 1, st->error))
         return FL_NONE;
-    st->pools.items[st->pools.count] = (struct torch_pool){.is_small = is_small, .owner = owner};
+    struct torch_pool *pool = fl_new(st->host, sizeof *pool, st->error);
+    if (pool == NULL)
+        return FL_NONE;
+    pool->is_small = is_small;
+    pool->owner = owner;
+    pool->counts = &st->counts[is_small ? 0 : 1];
+    pool->other = &st->counts[is_small ? 1 : 0];
+    st->pools.items[st->pools.count] = pool;
     return (uint32_t)st->pools.count++;
 }
 
@@ -59,7 +67,7 @@ static uint32_t pools_stats_of(const torch *st, uint32_t pool)
 
 void torch_raise_reserved(torch *st, const struct torch_pool *pool, uint64_t bytes)
 {
-    torch_raise(st, FL_STAT_RESERVED_BYTES, pool->is_small, bytes);
+    torch_raise(st, pool, FL_STAT_RESERVED_BYTES, bytes);
     if (pool->owner == FL_NONE)
         return;
     struct torch_private *owner = &st->privates.items[pool->owner];
@@ -77,7 +85,7 @@ void torch_raise_reserved(torch *st, const struct torch_pool *pool, uint64_t byt
 
 void torch_lower_reserved(torch *st, const struct torch_pool *pool, uint64_t bytes)
 {
-    torch_lower(st, FL_STAT_RESERVED_BYTES, pool->is_small, bytes);
+    torch_lower(pool, FL_STAT_RESERVED_BYTES, bytes);
     if (pool->owner == FL_NONE)
         return;
     fl_stat *reserved = st->pool_stats.items[st->privates.items[pool->owner].stats].reserved;
@@ -89,14 +97,13 @@ uint64_t torch_private_free(const torch *st)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < st->pools.count; i++) {
-        const struct torch_pool *pool = &st->pools.items[i];
+        const struct torch_pool *pool = st->pools.items[i];
         for (uint32_t stream = 0; pool->owner != FL_NONE && stream < pool->lanes.count; stream++) {
             const struct torch_lane *lane = torch_lane_find(st, (uint32_t)i, stream);
-            const struct torch_bins *bins = lane != NULL ? lane->bins : NULL;
-            if (bins == NULL)
+            if (lane == NULL)
                 continue;
-            for (uint32_t at = torch_bins_seek(st, bins, 0); at != FL_NONE;
-                 at = torch_bins_next(st, bins, at))
+            for (uint32_t at = torch_bins_seek(st, &lane->bins, 0); at != NO_BLOCK;
+                 at = torch_bins_next(st, &lane->bins, at))
                 sum += torch_block_at(st, at)->size;
         }
     }
@@ -236,13 +243,13 @@ static torch_step pools_search_one(torch *st, uint32_t pool, struct torch_reques
         step = torch_pool_release(st, pool);
     if (step != STEP_YES)
         return step;
-    request->from_fallback = *ret_block != FL_NONE;
-    return *ret_block != FL_NONE ? STEP_YES : STEP_NO;
+    request->from_fallback = *ret_block != NO_BLOCK;
+    return *ret_block != NO_BLOCK ? STEP_YES : STEP_NO;
 }
 
 torch_step torch_fallback(torch *st, struct torch_request *request, uint32_t *ret_block)
 {
-    if (st->pools.items[request->pool].owner != FL_NONE || st->use_on_oom.count == 0)
+    if (st->pools.items[request->pool]->owner != FL_NONE || st->use_on_oom.count == 0)
         return STEP_NO;
     struct torch_indices list = {0};
     if (!fl_vector_reserve(st->host, &list, st->use_on_oom.count, st->error))

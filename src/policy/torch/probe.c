@@ -7,7 +7,7 @@
  * two ways are left that ask nothing of the device: a mapped block that mapping would find (the end
  * of 11.4), and, below a limit, the pools marked use-on-oom (12.6). */
 #include "base/memory.h"
-#include "policy/torch/torch.h"
+#include "policy/torch/search.h"
 
 #include <stdlib.h>
 
@@ -25,7 +25,7 @@ struct probe {
     const torch *st;
     struct torch_request request;
     uint32_t *done;  /* by block: about to become free; NULL: none is */
-    uint32_t served; /* where the block begins that would serve it, or FL_NONE */
+    uint32_t served; /* where the block begins that would serve it, or NO_BLOCK */
     fl_error *error;
 };
 
@@ -40,8 +40,7 @@ static bool probe_piece_at(const struct probe *probe, uint32_t index, struct pro
 {
     const torch *st = probe->st;
     const struct torch_block *block = torch_block_at(st, index);
-    if (block->size == 0 || !probe_is_free(probe, index) ||
-        (block->previous != FL_NONE && probe_is_free(probe, block->previous)))
+    if (block->size == 0 || !probe_is_free(probe, index) || probe_is_free(probe, block->previous))
         return false;
     uint64_t age = st->segments.items[block->segment].age;
     *ret_piece = (struct probe_piece){
@@ -51,8 +50,7 @@ static bool probe_piece_at(const struct probe *probe, uint32_t index, struct pro
         .is_expandable = torch_is_expandable(block),
     };
     uint32_t last = index;
-    for (; index != FL_NONE && probe_is_free(probe, index);
-         index = torch_block_at(st, index)->next) {
+    for (; probe_is_free(probe, index); index = torch_block_at(st, index)->next) {
         ret_piece->size += torch_block_at(st, index)->size;
         last = index;
     }
@@ -77,10 +75,10 @@ static bool probe_gather(const struct probe *probe, const struct torch_request *
 {
     const torch *st = probe->st;
     const struct torch_lane *lane = torch_lane_find(st, request->pool, request->stream);
-    for (uint32_t i = 0; lane != NULL && i < st->blocks.count; i++) {
+    for (uint32_t i = 1; lane != NULL && i < st->blocks.count; i++) {
         struct probe_piece piece = {0};
-        if (&st->lanes.items[torch_block_at(st, i)->lane] != lane ||
-            !probe_piece_at(probe, i, &piece) || piece.size < request->rounded)
+        if (torch_lane_of(st, torch_block_at(st, i)) != lane || !probe_piece_at(probe, i, &piece) ||
+            piece.size < request->rounded)
             continue;
         if (!fl_vector_reserve(st->host, pieces, 1, probe->error))
             return false;
@@ -104,7 +102,7 @@ static uint32_t probe_search_pieces(const torch *st, const struct torch_request 
         at++;
     }
     if (at == pieces->count || torch_is_oversize(st, request, pieces->items[at].size))
-        return FL_NONE;
+        return NO_BLOCK;
     return pieces->items[at].first;
 }
 
@@ -127,21 +125,21 @@ static bool probe_search(const struct probe *probe, const struct torch_request *
 /* ---- without the free set -------------------------------------------------------------------- */
 
 /* The piece that mapping would find and that needs no mapping, with nothing before it in the way;
- * FL_NONE: there is none. */
+ * NO_BLOCK: there is none. */
 static uint32_t probe_expanded(const struct probe *probe)
 {
     const torch *st = probe->st;
     const struct torch_request *request = &probe->request;
-    bool is_private = st->pools.items[request->pool].owner != FL_NONE;
+    bool is_private = st->pools.items[request->pool]->owner != FL_NONE;
     if (!request->expandable || (is_private && !st->profile->expandable_in_private_pools))
-        return FL_NONE;
+        return NO_BLOCK;
     if (!torch_is_within_limit(st, request) || torch_is_rejected(st, request) ||
         torch_would_collect(st, probe->done))
-        return FL_NONE;
+        return NO_BLOCK;
     uint32_t index = torch_find_expandable(st, request, probe->done);
     struct probe_piece piece = {0};
-    bool is_there = index != FL_NONE && probe_piece_at(probe, index, &piece);
-    return is_there && piece.size >= request->rounded ? index : FL_NONE;
+    bool is_there = index != NO_BLOCK && probe_piece_at(probe, index, &piece);
+    return is_there && piece.size >= request->rounded ? index : NO_BLOCK;
 }
 
 /* The piece of a request for an exact address (17). */
@@ -151,17 +149,17 @@ static uint32_t probe_exact(const struct probe *probe, uint64_t address)
     const struct torch_request *request = &probe->request;
     const struct torch_lane *lane = torch_lane_find(st, request->pool, request->stream);
     if (!st->profile->has_exact_address || address % FL_MIN_BLOCK != 0 || lane == NULL)
-        return FL_NONE;
-    for (uint32_t i = 0; i < st->blocks.count; i++) {
+        return NO_BLOCK;
+    for (uint32_t i = 1; i < st->blocks.count; i++) {
         const struct torch_block *block = torch_block_at(st, i);
         struct probe_piece piece = {0};
-        if (&st->lanes.items[block->lane] != lane || block->address > address ||
+        if (torch_lane_of(st, block) != lane || block->address > address ||
             !probe_piece_at(probe, i, &piece) || piece.size < request->rounded)
             continue;
         if (address - block->address <= piece.size - request->rounded)
             return i;
     }
-    return FL_NONE;
+    return NO_BLOCK;
 }
 
 /* Before a limit refuses it for good, a request is looked for in use-on-oom pools: at once, or
@@ -171,7 +169,7 @@ static bool probe_fallback(struct probe *probe)
     const torch *st = probe->st;
     struct torch_request search = probe->request;
     if (st->profile->use_on_oom != FL_USE_ON_OOM_EARLY || st->use_on_oom.count == 0 ||
-        st->pools.items[search.pool].owner != FL_NONE || torch_is_within_limit(st, &search) ||
+        st->pools.items[search.pool]->owner != FL_NONE || torch_is_within_limit(st, &search) ||
         torch_would_collect(st, probe->done))
         return true;
     uint32_t count = st->use_on_oom.count;
@@ -180,7 +178,7 @@ static bool probe_fallback(struct probe *probe)
         return false;
     hash_order_list(&st->use_on_oom, pools);
     bool ok = true;
-    for (uint32_t i = 0; ok && i < count && probe->served == FL_NONE; i++) {
+    for (uint32_t i = 0; ok && i < count && probe->served == NO_BLOCK; i++) {
         uint32_t index = st->private_of.items[pools[i]];
         if (index == FL_NONE)
             continue; /* it would be made anew, with nothing in it */
@@ -206,9 +204,9 @@ static bool probe_find(struct probe *probe, const fl_op *op)
     }
     if (!probe_search(probe, &probe->request, &probe->served))
         return false;
-    if (probe->served == FL_NONE)
+    if (probe->served == NO_BLOCK)
         probe->served = probe_expanded(probe);
-    return probe->served != FL_NONE || probe_fallback(probe);
+    return probe->served != NO_BLOCK || probe_fallback(probe);
 }
 
 /* ---- bytes by cause -------------------------------------------------------------------------- */
@@ -221,7 +219,7 @@ static fl_unusable probe_cause(const struct probe *probe, const struct probe_pie
         return FL_UNUSABLE_PINNED;
     if (piece->is_expandable && !request->expandable)
         return FL_UNUSABLE_POOL;
-    if (probe->served == FL_NONE || torch_is_oversize(probe->st, request, piece->size))
+    if (probe->served == NO_BLOCK || torch_is_oversize(probe->st, request, piece->size))
         return FL_UNUSABLE_SPLIT; /* if not by itself, then by what the search met before it */
     return FL_UNUSABLE_COUNT;
 }
@@ -233,9 +231,9 @@ static void probe_count_piece(const struct probe *probe, const struct probe_piec
     const struct torch_block *block = torch_block_at(st, piece->first);
     fl_unusable cause = FL_UNUSABLE_COUNT;
     if (piece->first != probe->served) {
-        if (st->lanes.items[block->lane].pool != probe->request.pool)
+        if (torch_lane_of(st, block)->pool_index != probe->request.pool)
             cause = FL_UNUSABLE_POOL;
-        else if (block->stream != probe->request.stream)
+        else if (torch_lane_of(st, block)->stream != probe->request.stream)
             cause = FL_UNUSABLE_STREAM;
         else
             cause = probe_cause(probe, piece);
@@ -252,7 +250,7 @@ static void probe_count_piece(const struct probe *probe, const struct probe_piec
 static void probe_count(const struct probe *probe, fl_probe *result)
 {
     const torch *st = probe->st;
-    for (uint32_t i = 0; i < st->blocks.count; i++) {
+    for (uint32_t i = 1; i < st->blocks.count; i++) {
         const struct torch_block *block = torch_block_at(st, i);
         struct probe_piece piece = {0};
         if (probe_piece_at(probe, i, &piece))
@@ -277,8 +275,10 @@ static uint64_t probe_most(const torch *st, const struct torch_request *request)
 
 fl_status torch_probe(const torch *st, const fl_op *op, fl_probe *ret_probe, fl_error *error)
 {
-    struct probe probe = {
-        .st = st, .request = torch_request_of(st, op), .served = FL_NONE, .error = error};
+    struct probe probe = {.st = st,
+                          .request = torch_request_of(st, op->size, op->stream, op->id),
+                          .served = NO_BLOCK,
+                          .error = error};
     const struct torch_request *request = &probe.request;
     size_t room = st->blocks.count * sizeof *probe.done;
     if ((st->deferred.count > 0 || st->queue_order.count > 0) &&
@@ -291,11 +291,11 @@ fl_status torch_probe(const torch *st, const fl_op *op, fl_probe *ret_probe, fl_
     bool ok = probe_find(&probe, op);
     if (ok) {
         bool has_pool = request->pool != FL_NONE;
-        const struct torch_pool *pool = has_pool ? &st->pools.items[request->pool] : NULL;
+        const struct torch_pool *pool = has_pool ? st->pools.items[request->pool] : NULL;
         *ret_probe = (fl_probe){
-            .usable = op->size == 0 || probe.served != FL_NONE,
+            .usable = op->size == 0 || probe.served != NO_BLOCK,
             .rounded_bytes = request->rounded,
-            .segment_bytes = request->segment,
+            .segment_bytes = torch_segment_of(st, request),
             .most_bytes = probe_most(st, request),
             .stream = request->stream,
             .pool = !has_pool                ? FL_NONE

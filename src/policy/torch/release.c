@@ -1,5 +1,5 @@
 /* Giving memory back to the device (10). */
-#include "policy/torch/torch.h"
+#include "policy/torch/block.h"
 
 enum { DEFAULT_SMALL, DEFAULT_LARGE }; /* pools that are always there */
 
@@ -20,7 +20,7 @@ static torch_step release_block(torch *st, uint32_t index)
         .flags = pool->is_small ? FL_CHANGE_SMALL : 0,
         .id = FL_NONE,
         .segment = block->segment,
-        .stream = block->stream,
+        .stream = torch_lane_of(st, block)->stream,
         .pool = pool->owner == FL_NONE ? 0 : st->privates.items[pool->owner].name,
         .address = block->address,
         .size = block->size,
@@ -39,7 +39,7 @@ static torch_step release_block(torch *st, uint32_t index)
         }
         owner->device_allocs--;
     }
-    torch_lower(st, FL_STAT_SEGMENT, pool->is_small, 1);
+    torch_lower(pool, FL_STAT_SEGMENT, 1);
     torch_lower_reserved(st, pool, block->size);
     if (block->size >= st->settings.max_split_bytes)
         torch_lower_one(&st->stats.oversize_segments, 1);
@@ -74,7 +74,7 @@ static torch_step release_collect_pass(torch *st, struct collection *run, bool *
     *ret_freed = false;
     for (size_t i = 0; i < st->scratch.count; i++) {
         uint32_t index = st->scratch.items[i];
-        if (index == FL_NONE)
+        if (index == NO_BLOCK)
             continue;
         const struct torch_block *block = torch_block_at(st, index);
         uint32_t age = release_age(st, block);
@@ -87,7 +87,7 @@ static torch_step release_collect_pass(torch *st, struct collection *run, bool *
         run->reclaimed += size;
         run->total_age -= age;
         run->count--;
-        st->scratch.items[i] = FL_NONE;
+        st->scratch.items[i] = NO_BLOCK;
         *ret_freed = true;
     }
     return STEP_YES;
@@ -102,12 +102,11 @@ static uint64_t release_threshold(const torch *st)
  * segment? */
 static bool release_is_whole(const torch *st, uint32_t index, const uint32_t *done)
 {
-    if (torch_block_at(st, index)->previous != FL_NONE)
+    if (torch_block_at(st, index)->previous != NO_BLOCK)
         return false;
-    while (index != FL_NONE && torch_will_be_free(st, index, done) &&
-           (torch_block_at(st, index)->flags & BLOCK_MAPPED))
+    while (torch_will_be_free(st, index, done) && (torch_block_at(st, index)->flags & BLOCK_MAPPED))
         index = torch_block_at(st, index)->next;
-    return index == FL_NONE;
+    return index == NO_BLOCK;
 }
 
 bool torch_would_collect(const torch *st, const uint32_t *done)
@@ -117,9 +116,9 @@ bool torch_would_collect(const torch *st, const uint32_t *done)
         return false;
     uint64_t total_age = 0, count = 0;
     int64_t oldest = -1;
-    for (size_t i = 0; i < st->blocks.count; i++) {
+    for (size_t i = 1; i < st->blocks.count; i++) {
         const struct torch_block *block = torch_block_at(st, (uint32_t)i);
-        if (block->size == 0 || st->lanes.items[block->lane].pool != DEFAULT_LARGE ||
+        if (block->size == 0 || torch_lane_of(st, block)->pool_index != DEFAULT_LARGE ||
             !torch_will_be_free(st, (uint32_t)i, done) || !release_is_whole(st, (uint32_t)i, done))
             continue;
         bool is_fresh = !torch_is_free(block) || torch_is_split(block); /* merged only then */
@@ -165,7 +164,7 @@ static torch_step release_from_top(torch *st, const struct torch_bins *bins, uin
                                    uint64_t wanted)
 {
     uint64_t released = 0;
-    while (index != FL_NONE && released < wanted) {
+    while (index != NO_BLOCK && released < wanted) {
         const struct torch_block *block = torch_block_at(st, index);
         if (block->size < st->settings.max_split_bytes)
             break;
@@ -191,13 +190,13 @@ torch_step torch_release_available(torch *st, const struct torch_request *reques
     const struct torch_lane *lane = torch_lane_find(st, request->pool, request->stream);
     if (most == FL_UNLIMITED || lane == NULL)
         return STEP_NO;
-    const struct torch_bins *bins = lane->bins;
+    const struct torch_bins *bins = &lane->bins;
     uint64_t wanted = request->rounded > most ? request->rounded : most;
     st->cause = FL_CAUSE_RELEASE_AVAILABLE;
     uint32_t index = torch_bins_seek(st, bins, wanted);
-    if (index != FL_NONE)
+    if (index != NO_BLOCK)
         torch_track_split(st, torch_block_at(st, index)->size + 1);
-    if (index == FL_NONE)
+    if (index == NO_BLOCK)
         return release_from_top(st, bins, torch_bins_last(st, bins), wanted);
     if (!release_is_passed_by(st, torch_block_at(st, index)))
         return release_block(st, index);

@@ -1,25 +1,13 @@
 /* A request, step by step (6, 7). */
-#include "policy/torch/torch.h"
-
-struct torch_request torch_request_of(const torch *st, const fl_op *op)
-{
-    struct torch_request request = {.size = op->size,
-                                    .stream = op->stream,
-                                    .id = op->id,
-                                    .expandable = st->settings.expandable};
-    request.rounded = fl_round_size(st->profile, &st->settings, op->size);
-    request.segment = fl_segment_size(&st->settings, request.rounded);
-    request.pool = torch_pool_for(st, request.rounded, op->stream);
-    return request;
-}
+#include "policy/torch/request.h"
 
 /* A whole segment from the device, not in the free set. */
 static torch_step request_segment(torch *st, const struct torch_request *request,
                                   uint32_t *ret_block)
 {
     uint64_t address;
-    bool small = st->pools.items[request->pool].is_small;
-    uint32_t owner = st->pools.items[request->pool].owner;
+    bool small = st->pools.items[request->pool]->is_small;
+    uint32_t owner = st->pools.items[request->pool]->owner;
     fl_change change = {
         .kind = FL_CHANGE_NO_SEGMENT,
         .flags = small ? FL_CHANGE_SMALL : 0,
@@ -27,33 +15,34 @@ static torch_step request_segment(torch *st, const struct torch_request *request
         .segment = FL_NONE,
         .stream = request->stream,
         .pool = owner == FL_NONE ? 0 : st->privates.items[owner].name,
-        .size = request->segment,
+        .size = torch_segment_of(st, request),
     };
-    fl_answer answer = fl_device_acquire(st->device, request->segment, request->stream, &address);
+    fl_answer answer =
+        fl_device_acquire(st->device, torch_segment_of(st, request), request->stream, &address);
     if (answer == FL_ANSWER_ERROR)
         return torch_device_broke(st);
     if (answer == FL_ANSWER_FULL) {
         torch_tell(st, &change);
         return STEP_NO;
     }
-    uint32_t segment = torch_segment_new(st, address, request->segment, 0, st->segment_age++);
+    uint32_t segment =
+        torch_segment_new(st, address, torch_segment_of(st, request), 0, st->segment_age++);
     if (segment == FL_NONE)
         return STEP_BROKEN;
     if (owner != FL_NONE)
         st->privates.items[owner].device_allocs++;
-    st->held += request->segment;
-    struct torch_block like = {.lane = torch_lane_make(st, request->pool, request->stream),
-                               .stream = (uint16_t)request->stream,
-                               .segment = segment};
-    if (like.lane == FL_NONE)
+    st->held += torch_segment_of(st, request);
+    const struct torch_lane *lane = torch_lane_make(st, request->pool, request->stream);
+    if (lane == NULL)
         return STEP_BROKEN;
+    struct torch_block like = {.lane = lane->index, .segment = segment};
     uint8_t flags = BLOCK_MAPPED | BLOCK_FREE | (small ? BLOCK_SMALL : 0);
-    *ret_block = torch_block_new(st, &like, address, request->segment, flags);
-    if (*ret_block == FL_NONE)
+    *ret_block = torch_block_new(st, &like, address, torch_segment_of(st, request), flags);
+    if (*ret_block == NO_BLOCK)
         return STEP_BROKEN;
-    torch_raise(st, FL_STAT_SEGMENT, small, 1);
-    torch_raise_reserved(st, &st->pools.items[request->pool], request->segment);
-    if (request->segment >= st->settings.max_split_bytes)
+    torch_raise(st, st->pools.items[request->pool], FL_STAT_SEGMENT, 1);
+    torch_raise_reserved(st, st->pools.items[request->pool], torch_segment_of(st, request));
+    if (torch_segment_of(st, request) >= st->settings.max_split_bytes)
         torch_raise_one(&st->stats.oversize_segments, 1);
     st->stats.device_allocs++;
     change.kind = FL_CHANGE_ACQUIRE;
@@ -69,7 +58,7 @@ bool torch_is_rejected(const torch *st, const struct torch_request *request)
         return false;
     uint64_t bound = fl_truncate(st->settings.process_fraction * (double)st->total);
     uint64_t wanted;
-    bool is_beyond = !fl_add(st->held, request->segment, &wanted) || wanted > bound;
+    bool is_beyond = !fl_add(st->held, torch_segment_of(st, request), &wanted) || wanted > bound;
     if (is_beyond)
         torch_track_total(st);
     return is_beyond;
@@ -90,7 +79,7 @@ static torch_step request_attempt(torch *st, const struct torch_request *request
         st->stats.oom_rejections++;
         return STEP_NO;
     }
-    uint32_t owner = st->pools.items[request->pool].owner;
+    uint32_t owner = st->pools.items[request->pool]->owner;
     if (!request->expandable || (owner != FL_NONE && !st->profile->expandable_in_private_pools))
         return request_segment(st, request, ret_block);
     torch_step step = torch_expand(st, request, ret_block);
@@ -137,10 +126,9 @@ static void request_note_refusal(torch *st, const struct torch_request *request,
     st->refusal = (fl_refusal){
         .requested_bytes = request->size,
         .rounded_bytes = request->rounded,
-        .segment_bytes = request->segment,
+        .segment_bytes = torch_segment_of(st, request),
         .device_free_bytes = fl_device_free_bytes(st->device),
-        .cached_free_bytes =
-            torch_current(st, FL_STAT_RESERVED_BYTES) - torch_current(st, FL_STAT_ACTIVE_BYTES),
+        .cached_free_bytes = torch_current(st, FL_STAT_RESERVED_BYTES) - torch_active_bytes(st),
         .total_bytes = st->total,
         .limit_bytes = st->limit,
         .allocated_bytes = torch_current(st, FL_STAT_ALLOCATED_BYTES),
@@ -153,32 +141,50 @@ static void request_note_refusal(torch *st, const struct torch_request *request,
 }
 
 /* Would a rounded size have wrapped round?  Such a request is refused without a trace. */
-static bool request_is_absurd(const struct torch_request *request)
+static bool request_is_absurd(const torch *st, const struct torch_request *request)
 {
-    return request->rounded == UINT64_MAX || request->segment == UINT64_MAX;
+    return request->rounded == UINT64_MAX || torch_segment_of(st, request) == UINT64_MAX;
 }
 
-torch_step torch_request(torch *st, struct torch_request *request, uint32_t *ret_block)
+/* What the free set does not have comes from the device, or not at all. */
+static torch_step request_obtain(torch *st, struct torch_request *request, uint32_t *ret_block)
 {
-    if (!torch_in_capture(st, request->stream) && !torch_process_events(st))
-        return STEP_BROKEN;
-    if (request->pool == FL_NONE)
-        return torch_forbid(st, "the pool of the open scope was deleted");
-    uint32_t index = torch_take_free(st, request);
-    if (index == FL_NONE) {
-        bool rejected = false;
-        torch_step step =
-            request_is_absurd(request) ? STEP_NO : request_ladder(st, request, &rejected, &index);
-        st->cause = FL_CAUSE_REQUEST;
-        if (step == STEP_NO) {
-            if (!rejected)
-                st->stats.ooms++;
-            request_note_refusal(st, request, rejected);
-            st->forbidden = rejected ? "throw_on_cudamalloc_oom" : NULL;
-        }
-        if (step != STEP_YES)
-            return step;
+    bool rejected = false;
+    torch_step step = request_is_absurd(st, request)
+                          ? STEP_NO
+                          : request_ladder(st, request, &rejected, ret_block);
+    st->cause = FL_CAUSE_REQUEST;
+    if (step == STEP_NO) {
+        if (!rejected)
+            st->stats.ooms++;
+        request_note_refusal(st, request, rejected);
+        st->forbidden = rejected ? "throw_on_cudamalloc_oom" : NULL;
     }
-    bool split = torch_should_split(st, torch_block_at(st, index), request);
-    return torch_hand_out(st, index, request, split, ret_block) ? STEP_YES : STEP_BROKEN;
+    return step;
+}
+
+uint32_t torch_request_go_on(torch *st, uint64_t size, uint32_t stream, uint32_t id)
+{
+    uint32_t index = NO_BLOCK;
+    struct torch_request request = torch_request_of(st, size, stream, id);
+    st->step = request_obtain(st, &request, &index);
+    return st->step == STEP_YES ? torch_give(st, &request, index) : NO_BLOCK;
+}
+
+fl_status torch_alloc(torch *st, const fl_op *op, fl_result *ret_result, fl_error *error)
+{
+    st->error = error;
+    if (!torch_meet_stream(st, op->stream) || !torch_meet_id(st, op->id))
+        return torch_finish(st, STEP_BROKEN, ret_result);
+    if (op->size == 0)
+        return torch_finish(st, STEP_YES, ret_result);
+    if (op->flags & FL_OP_AT)
+        return torch_alloc_at(st, op, ret_result);
+    struct torch_request request = torch_request_of(st, op->size, op->stream, op->id);
+    uint32_t index = torch_serve(st, &request);
+    if (index == NO_BLOCK)
+        return torch_finish(st, st->step, ret_result);
+    const struct torch_block *block = torch_block_at(st, index);
+    *ret_result = (fl_result){.address = block->address, .size = block->size};
+    return FL_OK;
 }

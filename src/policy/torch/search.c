@@ -1,53 +1,44 @@
 /* What may be taken from the free set (5.2, 8.1). */
+#include "policy/torch/search.h"
 #include "base/memory.h"
-#include "policy/torch/torch.h"
 
-static bool search_note_lane(torch *st, struct torch_pool *pool, uint32_t stream, uint32_t lane)
+static bool search_note_lane(torch *st, struct torch_pool *pool, uint32_t stream,
+                             struct torch_lane *lane)
 {
     if (stream >= pool->lanes.count) {
         size_t missing = stream + 1 - pool->lanes.count;
         if (!fl_vector_reserve(st->host, &pool->lanes, missing, st->error))
             return false;
         while (pool->lanes.count <= stream)
-            pool->lanes.items[pool->lanes.count++] = FL_NONE;
+            pool->lanes.items[pool->lanes.count++] = NULL;
     }
     pool->lanes.items[stream] = lane;
     return true;
 }
 
-uint32_t torch_lane_make(torch *st, uint32_t pool_index, uint32_t stream)
+struct torch_lane *torch_lane_make(torch *st, uint32_t pool_index, uint32_t stream)
 {
-    const struct torch_lane *found = torch_lane_find(st, pool_index, stream);
-    if (found != NULL)
-        return (uint32_t)(found - st->lanes.items);
+    struct torch_pool *pool = st->pools.items[pool_index];
+    struct torch_lane *lane = torch_lane_find(st, pool_index, stream);
+    if (lane != NULL)
+        return lane;
     if (!fl_vector_reserve(st->host, &st->lanes, 1, st->error))
-        return FL_NONE;
-    struct torch_lane lane = {.pool = pool_index};
-    lane.bins = fl_new(st->host, sizeof *lane.bins, st->error);
-    if (lane.bins == NULL)
-        return FL_NONE;
-    uint32_t index = (uint32_t)st->lanes.count++;
-    st->lanes.items[index] = lane;
-    return search_note_lane(st, &st->pools.items[pool_index], stream, index) ? index : FL_NONE;
-}
-
-bool torch_free_insert(torch *st, uint32_t index)
-{
-    struct torch_block *block = torch_block_at(st, index);
-    const struct torch_lane *lane = &st->lanes.items[block->lane];
-    block->free_since = st->pools.items[lane->pool].calls;
-    return torch_bins_insert(st, lane->bins, index);
-}
-
-void torch_free_remove(torch *st, uint32_t index)
-{
-    torch_bins_remove(st, st->lanes.items[torch_block_at(st, index)->lane].bins, index);
+        return NULL;
+    lane = fl_new(st->host, sizeof *lane, st->error);
+    if (lane == NULL)
+        return NULL;
+    lane->pool = pool;
+    lane->pool_index = pool_index;
+    lane->stream = stream;
+    lane->index = (uint32_t)st->lanes.count;
+    st->lanes.items[st->lanes.count++] = lane;
+    return search_note_lane(st, pool, stream, lane) ? lane : NULL;
 }
 
 bool torch_unmapped_insert(torch *st, uint32_t index)
 {
     const struct torch_block *block = torch_block_at(st, index);
-    struct torch_lane *lane = &st->lanes.items[block->lane];
+    struct torch_lane *lane = torch_lane_of(st, block);
     if (fl_ordered_insert(st->host, &lane->unmapped, block->address, block->segment, index))
         return true;
     fl_fail(st->error, FL_ERR_RESOURCE, "out of memory: the unmapped set cannot grow");
@@ -57,14 +48,14 @@ bool torch_unmapped_insert(torch *st, uint32_t index)
 void torch_unmapped_remove(torch *st, uint32_t index)
 {
     const struct torch_block *block = torch_block_at(st, index);
-    struct torch_lane *lane = &st->lanes.items[block->lane];
+    struct torch_lane *lane = torch_lane_of(st, block);
     fl_ordered_remove(st->host, &lane->unmapped, block->address, block->segment);
 }
 
 /* Size of a block with the unmapped range behind it: how far it could grow. */
 uint64_t torch_reach(const torch *st, const struct torch_block *block)
 {
-    if (block->next == FL_NONE)
+    if (block->next == NO_BLOCK)
         return block->size;
     const struct torch_block *next = torch_block_at(st, block->next);
     return block->size + (next->flags & BLOCK_MAPPED ? 0 : next->size);
@@ -73,10 +64,10 @@ uint64_t torch_reach(const torch *st, const struct torch_block *block)
 /* Does it, or the unmapped range behind it, end the range of its segment? */
 static bool search_is_open(const torch *st, const struct torch_block *block)
 {
-    if (block->next == FL_NONE)
+    if (block->next == NO_BLOCK)
         return true;
     const struct torch_block *next = torch_block_at(st, block->next);
-    return !(next->flags & BLOCK_MAPPED) && next->next == FL_NONE;
+    return !(next->flags & BLOCK_MAPPED) && next->next == NO_BLOCK;
 }
 
 /* Could `index` grow no further than `next`?  What reaches to the end of its range reaches further
@@ -92,78 +83,22 @@ static bool search_grows_least(const torch *st, uint32_t index, uint32_t next)
 
 /* Step 3 of the search: with expandable segments on, prefer what could grow least; with them off,
  * pass their blocks by. */
-static uint32_t search_step_expandable(const torch *st, const struct torch_bins *bins,
-                                       bool is_expandable, uint32_t index)
+uint32_t torch_step_expandable(const torch *st, const struct torch_bins *bins, bool is_expandable,
+                               uint32_t index)
 {
-    while (index != FL_NONE && torch_is_expandable(torch_block_at(st, index))) {
+    while (torch_is_expandable(torch_block_at(st, index))) {
         uint32_t next = torch_bins_next(st, bins, index);
-        if (is_expandable && (next == FL_NONE || search_grows_least(st, index, next)))
+        if (is_expandable && (next == NO_BLOCK || search_grows_least(st, index, next)))
             break;
         index = next;
     }
     return index;
 }
 
-bool torch_is_oversize(const torch *st, const struct torch_request *request, uint64_t size)
-{
-    uint64_t most = st->settings.max_split_bytes;
-    if (request->rounded < most) {
-        if (size < most)
-            return false;
-        torch_track_split(st, size + 1);
-        return true;
-    }
-    torch_track_split(st, request->rounded + 1);
-    return size - request->rounded >= st->settings.non_split_rounding_bytes;
-}
-
-/* Steps 2 to 4 in one lane. */
-static uint32_t search_lane(const torch *st, const struct torch_request *request,
-                            const struct torch_bins *bins)
-{
-    uint32_t index = torch_bins_seek(st, bins, request->rounded);
-    index = search_step_expandable(st, bins, request->expandable, index);
-    if (index == FL_NONE || torch_is_oversize(st, request, torch_block_at(st, index)->size))
-        return FL_NONE;
-    return index;
-}
-
 uint32_t torch_find_free(const torch *st, const struct torch_request *request)
 {
     const struct torch_lane *lane = torch_lane_find(st, request->pool, request->stream);
-    return lane != NULL ? search_lane(st, request, lane->bins) : FL_NONE;
-}
-
-uint32_t torch_take_free(torch *st, const struct torch_request *request)
-{
-    if (st->limit != FL_UNLIMITED && st->settings.collect_threshold > 0)
-        st->pools.items[request->pool].calls++;
-    uint32_t index = torch_find_free(st, request);
-    if (index != FL_NONE)
-        torch_free_remove(st, index);
-    return index;
-}
-
-static bool search_is_no_split(const torch *st, const struct torch_pool *pool)
-{
-    return pool->owner != FL_NONE && st->no_split.items[st->privates.items[pool->owner].name];
-}
-
-bool torch_should_split(const torch *st, const struct torch_block *block,
-                        const struct torch_request *request)
-{
-    if (st->privates.count > 0 && search_is_no_split(st, torch_pool_of(st, block)))
-        return false;
-    uint64_t rest = block->size - request->rounded;
-    bool as_expandable =
-        request->expandable && !(request->from_fallback && st->profile->fallback_splits_plainly);
-    if (torch_is_small(block) || as_expandable)
-        return rest >= FL_MIN_BLOCK;
-    if (rest <= FL_SMALL_SIZE)
-        return false;
-    if (request->rounded >= st->settings.max_split_bytes)
-        torch_track_split(st, request->rounded + 1);
-    return request->rounded < st->settings.max_split_bytes;
+    return lane != NULL ? torch_search_lane(st, request, &lane->bins) : NO_BLOCK;
 }
 
 bool torch_list_free(torch *st, uint32_t pool_index)
@@ -174,12 +109,13 @@ bool torch_list_free(torch *st, uint32_t pool_index)
         const struct torch_lane *lane = torch_lane_find(st, pool_index, stream);
         if (lane == NULL)
             continue;
-        const struct torch_bins *bins = lane->bins;
-        if (!fl_vector_reserve(st->host, &st->scratch, bins->count, st->error))
-            return false;
+        const struct torch_bins *bins = &lane->bins;
         uint32_t index = torch_bins_seek(st, bins, 0);
-        for (; index != FL_NONE; index = torch_bins_next(st, bins, index))
+        for (; index != NO_BLOCK; index = torch_bins_next(st, bins, index)) {
+            if (!fl_vector_reserve(st->host, &st->scratch, 1, st->error))
+                return false;
             st->scratch.items[st->scratch.count++] = index;
+        }
     }
     return true;
 }

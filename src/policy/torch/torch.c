@@ -3,7 +3,9 @@
  * One set of rules serves every release; what differs is asked of the profile row.  It models one
  * device of one process, one op at a time, as the allocator's own lock does. */
 #include "policy/torch/torch.h"
+
 #include "base/memory.h"
+#include "policy/torch/bins.h"
 
 /* ---- open and close -------------------------------------------------------------------------- */
 
@@ -18,6 +20,14 @@ static void torch_set_fraction(torch *st, double fraction)
         st->limit = fl_truncate(fraction * (double)st->total);
 }
 
+void torch_settle(torch *st)
+{
+    st->counts_calls = st->limit != FL_UNLIMITED && st->settings.collect_threshold > 0;
+    st->rounds_plainly = true;
+    for (size_t i = 0; i < FL_ROUNDUP_SLOTS; i++)
+        st->rounds_plainly &= st->settings.divisions[i] == 0;
+}
+
 static fl_status torch_check_fraction(const torch *st, double fraction, fl_error *error)
 {
     if (!(fraction >= 0 && fraction <= 1))
@@ -28,6 +38,16 @@ static fl_status torch_check_fraction(const torch *st, double fraction, fl_error
         return fl_hint(error, "--gpu SIZE gives one");
     }
     return FL_OK;
+}
+
+/* What NO_BLOCK is: see there. */
+static bool torch_make_no_block(torch *st)
+{
+    if (!torch_blocks_grow(st))
+        return false;
+    st->blocks.items[st->blocks.count++] =
+        (struct torch_block){.size = UINT64_MAX, .tie = UINT64_MAX};
+    return true;
 }
 
 static fl_status torch_open(torch *st, const fl_policy_env *env, fl_error *error)
@@ -42,7 +62,7 @@ static fl_status torch_open(torch *st, const fl_policy_env *env, fl_error *error
     st->settings = *env->settings;
     st->total = fl_device_get_info(env->device)->total_bytes;
     st->limit = FL_UNLIMITED;
-    st->unused_block = st->unused_uses = FL_NONE;
+    st->unused_uses = FL_NONE;
     st->error = error;
     st->stats.max_split_bytes = st->settings.max_split_bytes;
     double fraction = env->fraction >= 0 ? env->fraction : st->settings.process_fraction;
@@ -52,19 +72,26 @@ static fl_status torch_open(torch *st, const fl_policy_env *env, fl_error *error
             return status;
         torch_set_fraction(st, fraction);
     }
+    torch_settle(st);
     st->shown = fl_new(st->host, sizeof *st->shown, error);
     if (st->shown == NULL || (env->is_tracked && !torch_tracking_begin(st)) ||
-        torch_pool_new(st, true, FL_NONE) == FL_NONE ||
+        !torch_make_no_block(st) || torch_pool_new(st, true, FL_NONE) == FL_NONE ||
         torch_pool_new(st, false, FL_NONE) == FL_NONE)
         return FL_ERR_RESOURCE;
     return FL_OK;
 }
 
-static void torch_lane_deinit(const torch *st, struct torch_lane *lane)
+static void torch_pool_free(const torch *st, struct torch_pool *pool)
+{
+    fl_vector_deinit(st->host, &pool->lanes);
+    fl_delete(st->host, pool, sizeof *pool);
+}
+
+static void torch_lane_free(const torch *st, struct torch_lane *lane)
 {
     fl_ordered_deinit(st->host, &lane->unmapped);
-    torch_bins_deinit(st->host, lane->bins);
-    fl_delete(st->host, lane->bins, sizeof *lane->bins);
+    torch_bins_deinit(st->host, &lane->bins);
+    fl_delete(st->host, lane, sizeof *lane);
 }
 
 static void torch_close(torch *st)
@@ -72,9 +99,9 @@ static void torch_close(torch *st)
     if (st->host == NULL)
         return;
     for (size_t i = 0; i < st->pools.count; i++)
-        fl_vector_deinit(st->host, &st->pools.items[i].lanes);
+        torch_pool_free(st, st->pools.items[i]);
     for (size_t i = 0; i < st->lanes.count; i++)
-        torch_lane_deinit(st, &st->lanes.items[i]);
+        torch_lane_free(st, st->lanes.items[i]);
     fl_vector_deinit(st->host, &st->lanes);
     for (size_t i = 0; i < st->segments.count; i++)
         fl_vector_deinit(st->host, &st->segments.items[i].pages);
@@ -89,7 +116,7 @@ static void torch_close(torch *st)
     hash_order_deinit(st->host, &st->queue_order);
     hash_order_deinit(st->host, &st->freeable);
     hash_order_deinit(st->host, &st->use_on_oom);
-    fl_vector_deinit(st->host, &st->blocks);
+    torch_blocks_deinit(st);
     fl_vector_deinit(st->host, &st->block_of);
     fl_vector_deinit(st->host, &st->segments);
     fl_vector_deinit(st->host, &st->pools);
@@ -113,7 +140,7 @@ static void torch_close(torch *st)
 /* ---- ops ------------------------------------------------------------------------------------- */
 
 /* Keeps streams in order of their original numbers: the order in which a free set is walked. */
-bool torch_meet_stream(torch *st, uint32_t stream)
+bool torch_meet_new_stream(torch *st, uint32_t stream)
 {
     if (stream >= UINT16_MAX) {
         fl_fail(st->error, FL_ERR_RESOURCE, "more than %d streams", UINT16_MAX - 1);
@@ -136,21 +163,18 @@ bool torch_meet_stream(torch *st, uint32_t stream)
 }
 
 /* Knows every id that there is room for, so that most requests meet none that is new. */
-bool torch_meet_id(torch *st, uint32_t id)
+bool torch_meet_new_id(torch *st, uint32_t id)
 {
-    if (id < st->block_of.count)
-        return true;
     size_t known = st->block_of.count;
     if (!fl_vector_reserve(st->host, &st->block_of, id + (size_t)1 - known, st->error))
         return false;
     st->block_of.count = st->block_of.capacity;
-    memset(st->block_of.items + known, 0xff,
+    memset(st->block_of.items + known, 0,
            (st->block_of.count - known) * sizeof *st->block_of.items);
     return true;
 }
 
-/* What a step means to the caller. */
-static fl_status torch_finish(torch *st, torch_step step, fl_result *ret_result)
+fl_status torch_finish(torch *st, torch_step step, fl_result *ret_result)
 {
     *ret_result = (fl_result){0};
     switch (step) {
@@ -173,46 +197,10 @@ static fl_status torch_finish(torch *st, torch_step step, fl_result *ret_result)
     return FL_OK;
 }
 
-static fl_status torch_alloc(torch *st, const fl_op *op, fl_result *ret_result, fl_error *error)
-{
-    st->error = error;
-    uint32_t index = FL_NONE;
-    if ((op->stream >= st->stream_order.count && !torch_meet_stream(st, op->stream)) ||
-        !torch_meet_id(st, op->id))
-        return torch_finish(st, STEP_BROKEN, ret_result);
-    if (op->size == 0)
-        return torch_finish(st, STEP_YES, ret_result);
-    struct torch_request request = torch_request_of(st, op);
-    torch_step step = op->flags & FL_OP_AT ? torch_request_at(st, &request, op->address, &index)
-                                           : torch_request(st, &request, &index);
-    if (step != STEP_YES)
-        return torch_finish(st, step, ret_result);
-    st->block_of.items[op->id] = index;
-    const struct torch_block *block = torch_block_at(st, index);
-    *ret_result = (fl_result){.address = block->address, .size = block->size};
-    return FL_OK;
-}
-
-/* The block of an allocation; FL_NONE for one of 0 bytes, or whose free is complete. */
-static uint32_t torch_block_of(const torch *st, uint32_t id)
-{
-    return id < st->block_of.count ? st->block_of.items[id] : FL_NONE;
-}
-
-static fl_status torch_free_op(torch *st, const fl_op *op, fl_result *ret_result, fl_error *error)
-{
-    st->error = error;
-    uint32_t index = torch_block_of(st, op->id);
-    torch_step step = STEP_YES;
-    if (index != FL_NONE && (torch_block_at(st, index)->flags & BLOCK_ALLOCATED))
-        step = torch_free(st, index, (op->flags & FL_OP_HELD) != 0);
-    return torch_finish(st, step, ret_result);
-}
-
 static torch_step torch_use_op(torch *st, const fl_op *op)
 {
     uint32_t index = torch_block_of(st, op->id);
-    if (index == FL_NONE || !(torch_block_at(st, index)->flags & BLOCK_ALLOCATED))
+    if (!(torch_block_at(st, index)->flags & BLOCK_ALLOCATED))
         return STEP_YES;
     return torch_meet_stream(st, op->stream) && torch_use(st, index, op->stream) ? STEP_YES
                                                                                  : STEP_BROKEN;
@@ -221,18 +209,20 @@ static torch_step torch_use_op(torch *st, const fl_op *op)
 static torch_step torch_complete_op(torch *st, const fl_op *op)
 {
     uint32_t index = torch_block_of(st, op->id);
-    return index == FL_NONE || torch_complete_now(st, index) ? STEP_YES : STEP_BROKEN;
+    return index == NO_BLOCK || torch_complete_now(st, index) ? STEP_YES : STEP_BROKEN;
 }
 
 static torch_step torch_limit_op(torch *st, const fl_op *op)
 {
     if (op->flags & FL_OP_BYTES) {
         st->limit = op->size;
+        torch_settle(st);
         return STEP_YES;
     }
     if (torch_check_fraction(st, op->fraction, st->error) != FL_OK)
         return STEP_BROKEN;
     torch_set_fraction(st, op->fraction);
+    torch_settle(st);
     return STEP_YES;
 }
 
@@ -240,10 +230,10 @@ static torch_step torch_configure_op(torch *st, const fl_op *op)
 {
     if (st->tracking != NULL)
         st->tracking->is_split_replaced = true;
-    return fl_settings_parse(st->profile, st->names->texts[op->text], &st->settings, st->error) ==
-                   FL_OK
-               ? STEP_YES
-               : STEP_BROKEN;
+    fl_status status =
+        fl_settings_parse(st->profile, st->names->texts[op->text], &st->settings, st->error);
+    torch_settle(st);
+    return status == FL_OK ? STEP_YES : STEP_BROKEN;
 }
 
 static torch_step torch_hold_op(torch *st, bool hold)
@@ -318,4 +308,5 @@ const fl_policy_ops fl_policy_torch = {
     .next_value = torch_next_value,
     .facts = torch_facts,
     .walk = torch_walk,
+    .stretch = torch_stretch,
 };

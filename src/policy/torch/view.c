@@ -1,4 +1,5 @@
 /* Looking at the heap from outside: segments and blocks, every invariant, statistics. */
+#include "policy/torch/bins.h"
 #include "policy/torch/torch.h"
 
 #include <stdlib.h>
@@ -8,8 +9,7 @@ static bool view_is_head(const torch *st, const struct torch_block *block)
 {
     if (block->size == 0 || !(block->flags & BLOCK_MAPPED))
         return false;
-    return block->previous == FL_NONE ||
-           !(torch_block_at(st, block->previous)->flags & BLOCK_MAPPED);
+    return !(torch_block_at(st, block->previous)->flags & BLOCK_MAPPED);
 }
 
 struct view_head {
@@ -25,9 +25,7 @@ static int view_by_address(const void *a, const void *b)
 
 static uint32_t view_behind(const torch *st, const struct torch_block *block)
 {
-    if (block->next == FL_NONE || !(torch_block_at(st, block->next)->flags & BLOCK_MAPPED))
-        return FL_NONE;
-    return block->next;
+    return torch_block_at(st, block->next)->flags & BLOCK_MAPPED ? block->next : NO_BLOCK;
 }
 
 static fl_block_state view_state(const struct torch_block *block)
@@ -43,16 +41,16 @@ static void view_run(const torch *st, uint32_t head, const fl_walk *walk)
     const struct torch_pool *pool = torch_pool_of(st, block);
     fl_segment_view run = {
         .segment = block->segment,
-        .stream = block->stream,
+        .stream = torch_lane_of(st, block)->stream,
         .pool = pool->owner == FL_NONE ? 0 : st->privates.items[pool->owner].name,
         .is_small = pool->is_small,
         .is_expandable = torch_is_expandable(block),
         .address = block->address,
     };
-    for (uint32_t i = head; i != FL_NONE; i = view_behind(st, torch_block_at(st, i)))
+    for (uint32_t i = head; i != NO_BLOCK; i = view_behind(st, torch_block_at(st, i)))
         run.size += torch_block_at(st, i)->size;
     walk->segment(walk->user, &run);
-    for (uint32_t i = head; i != FL_NONE; i = view_behind(st, torch_block_at(st, i))) {
+    for (uint32_t i = head; i != NO_BLOCK; i = view_behind(st, torch_block_at(st, i))) {
         block = torch_block_at(st, i);
         walk->block(walk->user, &(fl_block_view){
                                     .state = view_state(block),
@@ -68,7 +66,7 @@ fl_status torch_walk(const torch *st, const fl_walk *walk, fl_error *error)
 {
     FL_VECTOR(view_heads, struct view_head) heads = {0};
     fl_status status = FL_OK;
-    for (uint32_t i = 0; i < st->blocks.count && status == FL_OK; i++) {
+    for (uint32_t i = 1; i < st->blocks.count && status == FL_OK; i++) {
         const struct torch_block *block = torch_block_at(st, i);
         if (!view_is_head(st, block))
             continue;
@@ -85,14 +83,42 @@ fl_status torch_walk(const torch *st, const fl_walk *walk, fl_error *error)
     return status;
 }
 
+/* Active blocks are the allocated ones and the pending ones; each of them was allocated once. */
+static bool view_is_active(size_t kind)
+{
+    return kind == FL_STAT_ACTIVE || kind == FL_STAT_ACTIVE_BYTES;
+}
+
+static size_t view_allocated(size_t kind)
+{
+    return kind == FL_STAT_ACTIVE ? FL_STAT_ALLOCATION : FL_STAT_ALLOCATED_BYTES;
+}
+
+static uint64_t view_current(const struct torch_counts *counts, size_t kind)
+{
+    if (!view_is_active(kind))
+        return counts->current[kind];
+    return counts->current[view_allocated(kind)] +
+           (kind == FL_STAT_ACTIVE ? counts->pending : counts->pending_bytes);
+}
+
+static uint64_t view_peak(const uint64_t *peaks, size_t kind)
+{
+    if (view_is_active(kind) && peaks[kind] < peaks[view_allocated(kind)])
+        return peaks[view_allocated(kind)];
+    return peaks[kind];
+}
+
 static fl_stat view_stat(const struct torch_counts *counts, size_t kind)
 {
-    return (fl_stat){
-        .current = counts->current[kind],
-        .peak = counts->peak[kind],
-        .allocated = counts->current[kind] + counts->freed[kind] - counts->start[kind],
-        .freed = counts->freed[kind],
+    size_t raised = view_is_active(kind) ? view_allocated(kind) : kind;
+    fl_stat stat = {
+        .current = view_current(counts, kind),
+        .peak = view_peak(counts->peak, kind),
+        .allocated = counts->current[raised] + counts->freed[raised] - counts->start[raised],
     };
+    stat.freed = counts->start[kind] + stat.allocated - stat.current;
+    return stat;
 }
 
 static void view_fill_stats(const torch *st)
@@ -104,7 +130,7 @@ static void view_fill_stats(const torch *st)
         stat[FL_STAT_LARGE] = view_stat(&st->counts[1], kind);
         stat[FL_STAT_ALL] = (fl_stat){
             .current = stat[FL_STAT_SMALL].current + stat[FL_STAT_LARGE].current,
-            .peak = st->peaks[kind],
+            .peak = view_peak(st->peaks, kind),
             .allocated = stat[FL_STAT_SMALL].allocated + stat[FL_STAT_LARGE].allocated,
             .freed = stat[FL_STAT_SMALL].freed + stat[FL_STAT_LARGE].freed,
         };
@@ -145,9 +171,12 @@ static void view_each_stat(torch *st, void (*change)(fl_stat *stat))
 void torch_reset_peaks(torch *st)
 {
     for (size_t kind = 0; kind < FL_STAT_COUNT; kind++) {
-        for (size_t group = 0; group < 2; group++)
-            st->counts[group].peak[kind] = st->counts[group].current[kind];
-        st->peaks[kind] = torch_current(st, (fl_stat_kind)kind);
+        st->peaks[kind] = 0;
+        for (size_t group = 0; group < 2; group++) {
+            uint64_t current = view_current(&st->counts[group], kind);
+            st->counts[group].peak[kind] = current;
+            st->peaks[kind] += current;
+        }
     }
     view_each_stat(st, view_reset_peak);
 }
@@ -158,7 +187,7 @@ void torch_reset_sums(torch *st)
         struct torch_counts *counts = &st->counts[group];
         for (size_t kind = 0; kind < FL_STAT_COUNT; kind++) {
             counts->freed[kind] = 0;
-            counts->start[kind] = counts->current[kind];
+            counts->start[kind] = view_current(counts, kind);
         }
     }
     view_each_stat(st, view_reset_sums);
@@ -177,9 +206,9 @@ struct view_sums {
 static bool view_is_free_in(const torch *st, const struct torch_lane *lane, uint32_t index)
 {
     uint64_t size = torch_block_at(st, index)->size;
-    uint32_t i = torch_bins_seek(st, lane->bins, size);
-    while (i != FL_NONE && i != index && torch_block_at(st, i)->size == size)
-        i = torch_bins_next(st, lane->bins, i);
+    uint32_t i = torch_bins_seek(st, &lane->bins, size);
+    while (i != NO_BLOCK && i != index && torch_block_at(st, i)->size == size)
+        i = torch_bins_next(st, &lane->bins, i);
     return i == index;
 }
 
@@ -194,7 +223,7 @@ static bool view_is_unmapped_in(const torch *st, const struct torch_lane *lane, 
 static const char *view_check_links(const torch *st, uint32_t index,
                                     const struct torch_block *block)
 {
-    if (block->next == FL_NONE)
+    if (block->next == NO_BLOCK)
         return NULL;
     const struct torch_block *next = torch_block_at(st, block->next);
     if (next->previous != index || next->segment != block->segment)
@@ -210,7 +239,7 @@ static const char *view_check_links(const torch *st, uint32_t index,
 static const char *view_check_block(const torch *st, uint32_t index, struct view_sums *sums)
 {
     const struct torch_block *block = torch_block_at(st, index);
-    const struct torch_lane *lane = &st->lanes.items[block->lane];
+    const struct torch_lane *lane = torch_lane_of(st, block);
     if (!(block->flags & BLOCK_MAPPED)) {
         sums->unmapped_blocks++;
         return view_is_unmapped_in(st, lane, index)
@@ -236,15 +265,18 @@ static const char *view_check_sums(const torch *st, const struct view_sums *sums
 {
     uint64_t free_blocks = 0, unmapped_blocks = 0;
     for (size_t i = 0; i < st->lanes.count; i++) {
-        free_blocks += st->lanes.items[i].bins->count;
-        unmapped_blocks += st->lanes.items[i].unmapped.count;
+        const struct torch_bins *bins = &st->lanes.items[i]->bins;
+        for (uint32_t at = torch_bins_seek(st, bins, 0); at != NO_BLOCK;
+             at = torch_bins_next(st, bins, at))
+            free_blocks++;
+        unmapped_blocks += st->lanes.items[i]->unmapped.count;
     }
     if (free_blocks != sums->free_blocks || unmapped_blocks != sums->unmapped_blocks)
         return "a set holds a block that does not exist";
     if (sums->reserved != st->held + st->lost ||
         sums->reserved != torch_current(st, FL_STAT_RESERVED_BYTES))
         return "reserved bytes do not add up";
-    if (sums->active != torch_current(st, FL_STAT_ACTIVE_BYTES) ||
+    if (sums->active != torch_active_bytes(st) ||
         sums->requested != torch_current(st, FL_STAT_REQUESTED_BYTES) ||
         sums->allocated != torch_current(st, FL_STAT_ALLOCATED_BYTES))
         return "bytes in use do not add up";
@@ -254,7 +286,7 @@ static const char *view_check_sums(const torch *st, const struct view_sums *sums
 fl_status torch_check(const torch *st, fl_error *error)
 {
     struct view_sums sums = {0};
-    for (uint32_t i = 0; i < st->blocks.count; i++) {
+    for (uint32_t i = 1; i < st->blocks.count; i++) {
         const struct torch_block *block = torch_block_at(st, i);
         if (block->size == 0)
             continue;

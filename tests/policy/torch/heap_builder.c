@@ -183,6 +183,7 @@ static void change_settings(heap *h, const struct line *line)
         assert_true(fl_parse_real(value, strlen(value), &settings->collect_threshold));
     else
         fail_msg("'%s' is no line of a script", key);
+    torch_settle(h->state);
 }
 
 static fl_status run_line(heap *h, const struct line *line, fl_error *error)

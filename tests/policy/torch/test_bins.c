@@ -1,5 +1,7 @@
 #include "heap_builder.h"
 
+#include "policy/torch/block.h"
+
 #include "test.h"
 
 #include <stdlib.h>
@@ -63,12 +65,11 @@ static void expect_order(struct bench *bench)
     torch *st = bench->st;
     ordering = st;
     qsort(bench->blocks, bench->count, sizeof *bench->blocks, by_size_and_tie);
-    assert_int_equal(bench->bins.count, bench->count);
     uint32_t index = torch_bins_seek(st, &bench->bins, 0);
     for (size_t i = 0; i < bench->count; i++) {
         assert_int_equal(index, bench->blocks[i]);
         assert_int_equal(torch_bins_previous(st, &bench->bins, index),
-                         i > 0 ? bench->blocks[i - 1] : FL_NONE);
+                         i > 0 ? bench->blocks[i - 1] : NO_BLOCK);
         uint64_t size = torch_block_at(st, index)->size;
         uint32_t found = torch_bins_seek(st, &bench->bins, size);
         assert_int_equal(torch_block_at(st, found)->size, size);
@@ -76,9 +77,9 @@ static void expect_order(struct bench *bench)
                     torch_block_at(st, bench->blocks[i - 1])->size == size);
         index = torch_bins_next(st, &bench->bins, index);
     }
-    assert_int_equal(index, FL_NONE);
+    assert_int_equal(index, NO_BLOCK);
     assert_int_equal(torch_bins_last(st, &bench->bins),
-                     bench->count > 0 ? bench->blocks[bench->count - 1] : FL_NONE);
+                     bench->count > 0 ? bench->blocks[bench->count - 1] : NO_BLOCK);
 }
 
 static void an_empty_set_holds_nothing(void **state)
@@ -86,9 +87,9 @@ static void an_empty_set_holds_nothing(void **state)
     (void)state;
     struct bench bench;
     bench_open(&bench, "2.9.1");
-    assert_int_equal(torch_bins_seek(bench.st, &bench.bins, 0), FL_NONE);
-    assert_int_equal(torch_bins_seek(bench.st, &bench.bins, UINT64_MAX), FL_NONE);
-    assert_int_equal(torch_bins_last(bench.st, &bench.bins), FL_NONE);
+    assert_int_equal(torch_bins_seek(bench.st, &bench.bins, 0), NO_BLOCK);
+    assert_int_equal(torch_bins_seek(bench.st, &bench.bins, UINT64_MAX), NO_BLOCK);
+    assert_int_equal(torch_bins_last(bench.st, &bench.bins), NO_BLOCK);
     bench_close(&bench);
 }
 
@@ -103,7 +104,7 @@ static void the_first_block_of_at_least_a_size_is_found(void **state)
     assert_int_equal(torch_bins_seek(bench.st, &bench.bins, 513), middle);
     assert_int_equal(torch_bins_seek(bench.st, &bench.bins, MIB(3)), middle);
     assert_int_equal(torch_bins_seek(bench.st, &bench.bins, MIB(3) + 512), large);
-    assert_int_equal(torch_bins_seek(bench.st, &bench.bins, (UINT64_C(1) << 62) + 1), FL_NONE);
+    assert_int_equal(torch_bins_seek(bench.st, &bench.bins, (UINT64_C(1) << 62) + 1), NO_BLOCK);
     expect_order(&bench);
     bench_close(&bench);
 }

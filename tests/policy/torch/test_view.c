@@ -1,5 +1,7 @@
 #include "heap_builder.h"
 
+#include "policy/torch/block.h"
+
 #include "test.h"
 
 #include <string.h>
@@ -94,7 +96,7 @@ static void neighbours_must_know_each_other(void **state)
 {
     (void)state;
     heap *h = open_checked();
-    torch_block_at(heap_state(h), block_of(h, 3))->previous = FL_NONE;
+    torch_block_at(heap_state(h), block_of(h, 3))->previous = NO_BLOCK;
     expect_broken(h, "do not know each other");
 }
 
@@ -140,21 +142,24 @@ static void sets_must_hold_nothing_else(void **state)
 {
     (void)state;
     heap *h = open_checked();
-    heap_state(h)->lanes.items[0].bins->count++;
+    heap_state(h)->lanes.items[0]->unmapped.count++;
     expect_broken(h, "a set holds a block that does not exist");
 }
 
 static void sums_must_be_those_of_the_statistics(void **state)
 {
     (void)state;
-    static const fl_stat_kind kinds[] = {FL_STAT_RESERVED_BYTES, FL_STAT_ACTIVE_BYTES,
-                                         FL_STAT_ALLOCATED_BYTES, FL_STAT_REQUESTED_BYTES};
+    static const fl_stat_kind kinds[] = {FL_STAT_RESERVED_BYTES, FL_STAT_ALLOCATED_BYTES,
+                                         FL_STAT_REQUESTED_BYTES};
     for (size_t i = 0; i < COUNT_OF(kinds); i++) {
         heap *h = open_checked();
         heap_state(h)->counts[0].current[kinds[i]]++;
         expect_broken(h, "do not add up");
     }
     heap *h = open_checked();
+    heap_state(h)->counts[1].pending_bytes++;
+    expect_broken(h, "bytes in use do not add up");
+    h = open_checked();
     heap_state(h)->held += 512;
     expect_broken(h, "reserved bytes do not add up");
 }
