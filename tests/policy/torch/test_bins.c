@@ -153,7 +153,7 @@ static void a_bin_of_many_equal_blocks_stays_in_order(void **state)
             expect_order(&bench);
         }
         /* A set that has emptied serves the next long bin. */
-        for (uint64_t n = 0; n < 60; n++)
+        for (uint64_t n = 0; n < 120; n++)
             put(&bench, MIB(40), MIB(40) * n);
         assert_int_equal(bench.st->bin_sets.count, 1);
         expect_order(&bench);

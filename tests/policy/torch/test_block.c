@@ -127,6 +127,22 @@ static void a_free_moves_inactive_split_by_the_net_of_its_merges(void **state)
     heap_close(h);
 }
 
+/* What waits for an event is active, though not allocated: at once 31 MiB, of which no more than 21
+ * were ever allocated. */
+static void the_peak_of_what_is_active_counts_what_is_pending(void **state)
+{
+    (void)state;
+    heap *h = heap_open((heap_conf){.release = "2.9.1"});
+    heap_does(h, "a 1 20MiB; a 2 1MiB; r 1 16; r 2 16; p; f 1; f 2; a 3 10MiB");
+    heap_stat_shows(h, FL_STAT_ALLOCATED_BYTES, "10MiB 21MiB 31MiB 21MiB");
+    heap_stat_shows(h, FL_STAT_ACTIVE_BYTES, "31MiB 31MiB 31MiB 0");
+    heap_stat_shows(h, FL_STAT_ACTIVE, "3 3 3 0");
+    heap_does(h, "c; f 3; a 4 512");
+    heap_stat_shows(h, FL_STAT_ACTIVE_BYTES, "512 31MiB 31MiB+512 31MiB");
+    heap_stat_shows(h, FL_STAT_ACTIVE, "1 3 4 3");
+    heap_close(h);
+}
+
 static void the_free_that_makes_a_segment_whole_takes_both_pieces_off(void **state)
 {
     (void)state;
@@ -203,6 +219,7 @@ int main(void)
         cmocka_unit_test(a_piece_handed_out_whole_counts_no_more),
         cmocka_unit_test(a_whole_segment_handed_out_whole_never_counts),
         cmocka_unit_test(a_free_moves_inactive_split_by_the_net_of_its_merges),
+        cmocka_unit_test(the_peak_of_what_is_active_counts_what_is_pending),
         cmocka_unit_test(the_free_that_makes_a_segment_whole_takes_both_pieces_off),
         cmocka_unit_test(active_bytes_last_until_the_free_completes),
         cmocka_unit_test(each_kind_of_pool_has_its_own_count),
