@@ -5,6 +5,7 @@
  * makes the table. */
 #include "observer/watch.h"
 
+#include <fraglab/explain.h>
 #include <fraglab/read.h>
 #include <fraglab/replay.h>
 
@@ -133,6 +134,24 @@ static int bench_load(char **arguments)
     return result;
 }
 
+static fl_status take_nothing(void *user, const fl_explanation *explanation, fl_error *error)
+{
+    (void)user;
+    (void)explanation;
+    (void)error;
+    return FL_OK;
+}
+
+/* Counts bytes as events. */
+static int bench_explain(char **arguments)
+{
+    fl_error error = {0};
+    uint64_t start = now_ns();
+    if (fl_explain_file(arguments[0], NULL, take_nothing, NULL, &error) != FL_OK)
+        return report_failure(&error);
+    return report("explain", strtoull(arguments[1], NULL, 10), now_ns() - start);
+}
+
 static int bench_replay(char **arguments)
 {
     fl_error error = {0};
@@ -150,12 +169,14 @@ int main(int argc, char **argv)
         const char *name;
         int arguments;
         int (*run)(char **arguments);
-    } kinds[] = {
-        {"load", 1, bench_load}, {"observe", 2, bench_observe}, {"replay", 4, bench_replay}};
+    } kinds[] = {{"explain", 2, bench_explain},
+                 {"load", 1, bench_load},
+                 {"observe", 2, bench_observe},
+                 {"replay", 4, bench_replay}};
     for (size_t i = 0; argc > 1 && i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(argv[1], kinds[i].name) == 0 && argc == 2 + kinds[i].arguments)
             return kinds[i].run(argv + 2);
-    fprintf(stderr,
-            "usage: bench load FILE | replay FILE RELEASE CONF REPEAT | observe FILE REPEAT\n");
+    fprintf(stderr, "usage: bench explain FILE BYTES | load FILE | replay FILE RELEASE CONF REPEAT "
+                    "| observe FILE REPEAT\n");
     return FL_ERR_USAGE;
 }

@@ -8,6 +8,7 @@ processor.
 """
 
 import gzip
+import itertools
 import os
 import subprocess
 import sys
@@ -18,6 +19,11 @@ import subjects  # noqa: E402 (found through the line above)
 import wheels  # noqa: E402 (likewise)
 
 ROUNDS = 3
+LOG_BYTES = 100_000_000
+LOGS = {
+    "nothing that looks like it": "2024-05-01 12:13:14,567 - INFO - step {0} loss {1:.4f} grad norm 0.71 tokens/s 48123\n",
+    "every line speaks of memory": "2024-05-01 12:13:14 INFO step {0} memory allocated {1:.2f} GiB out of 80 GiB\n",
+}
 REPEAT = "3"
 EVENTS = 1_150_000
 LARGE = 250  # MB
@@ -80,6 +86,25 @@ def show_observers(program, path):
     print(f"  plain        {plain['ns'] / plain['events']:7.1f} ns an event")
     print(f"  all observed {observed['ns'] / observed['events']:7.1f} ns an event")
     print(f"  ratio        {observed['ns'] / plain['ns']:7.2f} times the time of a plain replay", flush=True)
+
+
+def write_log(path, size, line):
+    """A log of that size; each line differs from the last."""
+    with open(path, "w", encoding="ascii") as log:
+        written = 0
+        for number in itertools.count():
+            if written >= size:
+                return written
+            written += log.write(line.format(number, number % 997 / 997))
+
+
+def show_explain(program, folder):
+    print("explain, logs without a message:")
+    path = os.path.join(folder, "job.log")
+    for name, line in LOGS.items():
+        size = write_log(path, LOG_BYTES, line)
+        run = fastest([measure(program, "explain", path, str(size)) for _ in range(ROUNDS)])
+        print(f"  {name:25} {size * 1e3 / run['ns']:7.0f} MB/s, peak {run['peak_kib'] / 1024:4.0f} MiB", flush=True)
 
 
 def released_ns(driver, script, conf):
@@ -157,6 +182,7 @@ def main():
     show_load(program, path)
     show_memory(program, folder)
     show_observers(program, path)
+    show_explain(program, folder)
     show_replays(program, folder)
 
 

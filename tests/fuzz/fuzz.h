@@ -6,7 +6,8 @@
 #include <stdint.h>
 
 /* A target: a reader by its name, or a form in which its files come (`gzip`, `json`, ...), of which
- * the reader is found from the content.  Aborts, with a line on stderr, where a promise is broken.
+ * the reader is found from the content; `explain` takes any text.  Aborts, with a line on stderr,
+ * where a promise is broken.
  */
 void fuzz_one(const char *target, const uint8_t *bytes, size_t size);
 
