@@ -166,13 +166,15 @@ static size_t list_trims(const fl_burst *burst, const fl_burst_facts *facts, fl_
         list[count++] = FL_READING_TRIM;
     if (of_pool && !facts->is_pool_of_program && of_all)
         list[count++] = FL_READING_TRIM_POOL;
+    if (facts != NULL && facts->runs > 1 && burst->first_release < burst->first_taken)
+        list[count++] = FL_READING_TRIMS;
     return count;
 }
 
 static size_t list_all(const fl_burst *burst, const fl_burst_facts *facts, fl_reading *list)
 {
     bool has_release = burst->first_release != UINT64_MAX;
-    fl_reading trims[2];
+    fl_reading trims[3];
     size_t trim_count = has_release ? list_trims(burst, facts, trims) : 0;
     if (!burst->is_request && trim_count == 0) {
         list[0] = has_release ? FL_READING_TRIM : FL_READING_BEFORE;

@@ -12,6 +12,7 @@
 typedef enum fl_reading {
     FL_READING_TRIM,      /* an empty_cache came first: it waited for every completion */
     FL_READING_TRIM_POOL, /* it was of one private pool, and waited for what is pending there */
+    FL_READING_TRIMS,     /* there were several side by side, of one pool each */
     FL_READING_BEFORE,    /* completions ahead of any step with the device had come by themselves */
     FL_READING_DURING,    /* the request waited for all of them */
     FL_READING_PAIR, /* and for the free right before the burst, whose completion comes first */
@@ -41,6 +42,7 @@ typedef struct fl_burst_facts {
     bool has_split_limit;
     uint64_t pending;        /* frees that wait */
     uint64_t idle_segments;  /* whole ones without a live block: what an empty_cache gives back */
+    size_t runs;             /* of releases, each of one pool */
     uint32_t pool;           /* the private one that everything came from that came back; 0: none */
     bool is_pool_of_program; /* a program's own, which is emptied by itself when it is dropped */
     uint64_t idle_in_pool;

@@ -74,18 +74,24 @@ static uint64_t least_distance(struct card_spans *spans)
     return least;
 }
 
+uint64_t fl_reserved_after(const fl_columns *columns, uint64_t event, uint64_t reserved)
+{
+    uint64_t size = columns->size[event], sum;
+    uint8_t kind = columns->kind[event];
+    if (kind == FL_EVENT_SEGMENT_ALLOC || kind == FL_EVENT_SEGMENT_MAP)
+        return fl_add(reserved, size, &sum) ? sum : UINT64_MAX;
+    return fl_kind_is_segment(kind) ? reserved - (size < reserved ? size : reserved) : reserved;
+}
+
 /* The most that was reserved, and the most that is known to have been there for it. */
 static void find_most(const fl_columns *columns, uint64_t reserved, uint64_t *ret_reserved,
                       uint64_t *ret_there)
 {
     uint64_t most = reserved, there = 0;
     for (uint64_t i = 0; i < columns->count; i++) {
-        uint64_t size = columns->size[i], sum;
+        uint64_t sum;
         uint8_t kind = columns->kind[i];
-        if (kind == FL_EVENT_SEGMENT_ALLOC || kind == FL_EVENT_SEGMENT_MAP)
-            reserved = fl_add(reserved, size, &sum) ? sum : UINT64_MAX;
-        else if (fl_kind_is_segment(kind))
-            reserved -= size < reserved ? size : reserved;
+        reserved = fl_reserved_after(columns, i, reserved);
         if (reserved > most)
             most = reserved;
         bool is_refusal = kind == FL_OP_ALLOC && (columns->flags[i] & FL_EVENT_OOM) != 0;

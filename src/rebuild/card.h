@@ -9,6 +9,9 @@
 fl_status fl_card_estimate(const fl_host *host, const fl_columns *columns,
                            const fl_trace_start *start, uint64_t *ret_total, fl_error *error);
 
+/* Bytes reserved behind an event, as the record has it, `reserved` being those before it. */
+uint64_t fl_reserved_after(const fl_columns *columns, uint64_t event, uint64_t reserved);
+
 /* Bytes that were reserved before the first event; `start` may be NULL. */
 uint64_t fl_start_reserved(const fl_trace_start *start);
 

@@ -2,7 +2,9 @@
  * pool was of that pool as well. */
 #include "rebuild/guess.h"
 
+#include "base/checked.h"
 #include "base/memory.h"
+#include "rebuild/card.h"
 #include "rules/profile.h"
 #include "rules/sizes.h"
 #include "trace/build.h"
@@ -178,6 +180,86 @@ static fl_status guess_pools(const fl_trace *trace, size_t device, const fl_prof
     return FL_OK;
 }
 
+/* ---- served by a pool of others (12.6) ------------------------------------------------------- */
+
+/* The device, as far as refusals tell of it. */
+struct room {
+    const fl_profile *profile;
+    const fl_settings *settings;
+    uint64_t reserved; /* so far */
+    uint64_t most;     /* that is known to have been there */
+};
+
+/* The most that is known to have been there for this allocator; 0: no refusal tells. */
+static uint64_t find_room(const fl_columns *columns, uint64_t reserved)
+{
+    uint64_t room = 0, there;
+    for (uint64_t i = 0; i < columns->count; i++) {
+        reserved = fl_reserved_after(columns, i, reserved);
+        bool is_refused = is_request(columns, i) && (columns->flags[i] & FL_EVENT_OOM) != 0;
+        if (is_refused && fl_add(reserved, columns->address[i], &there) && there > room)
+            room = there;
+    }
+    return room;
+}
+
+/* A request that landed in a private pool without new memory, where the device had none left. */
+static bool may_be_hit(const struct room *room, const fl_columns *columns, const fl_guess *guess,
+                       uint64_t event)
+{
+    uint64_t needed;
+    bool took = event > 0 && (columns->kind[event - 1] == FL_EVENT_SEGMENT_ALLOC ||
+                              columns->kind[event - 1] == FL_EVENT_SEGMENT_MAP);
+    uint64_t rounded = fl_round_size(room->profile, room->settings, columns->size[event]);
+    return guess->asked[event] != 0 && !took &&
+           fl_add(room->reserved, fl_segment_size(room->settings, rounded), &needed) &&
+           needed > room->most;
+}
+
+/* Requests of one pool one after the other, all of which may be: a scope would not have waited for
+ * the device to be full. */
+static fl_status guess_hits(const fl_trace *trace, const fl_trace_device *device, struct room *room,
+                            fl_guess *guess, fl_error *error)
+{
+    const fl_columns *columns = &device->columns;
+    size_t first = 0; /* of the stretch, in the list */
+    uint16_t pool = 0;
+    bool is_stretch = false; /* all of it so far may be */
+    for (uint64_t i = 0; i < columns->count; i++) {
+        room->reserved = fl_reserved_after(columns, i, room->reserved);
+        if (!is_request(columns, i))
+            continue;
+        if (guess->asked[i] != pool) {
+            pool = guess->asked[i];
+            first = guess->hits.count;
+            is_stretch = pool != 0;
+        }
+        if (is_stretch && may_be_hit(room, columns, guess, i)) {
+            if (!fl_vector_reserve(trace->host, &guess->hits, 1, error))
+                return FL_ERR_RESOURCE;
+            guess->hits.items[guess->hits.count++] = i;
+        } else {
+            is_stretch = false;
+            guess->hits.count = first;
+        }
+    }
+    for (size_t i = 0; i < guess->hits.count; i++)
+        guess->pools.items[guess->asked[guess->hits.items[i]]].flags |= FL_OP_USE_ON_OOM;
+    return FL_OK;
+}
+
+static fl_status find_hits(const fl_trace *trace, size_t device, const fl_profile *profile,
+                           const fl_settings *settings, fl_guess *guess, fl_error *error)
+{
+    const fl_trace_device *of = &trace->devices.items[device];
+    uint64_t reserved = fl_start_reserved(&of->start);
+    struct room room = {profile, settings, reserved, 0};
+    if (profile->use_on_oom == FL_USE_ON_OOM_NEVER || of->columns.address == NULL)
+        return FL_OK;
+    room.most = find_room(&of->columns, reserved);
+    return room.most > 0 ? guess_hits(trace, of, &room, guess, error) : FL_OK;
+}
+
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 fl_status fl_guess_add_pool(const fl_trace *trace, fl_guess *guess, uint32_t pool, fl_error *error)
@@ -203,6 +285,15 @@ static void route_requests(const fl_columns *columns, fl_guess *guess)
         if (place != FL_NONE && !is_stated)
             guess->asked[i] = (uint16_t)guess->places.items.items[place].pool;
     }
+    for (size_t i = 0; i < guess->hits.count; i++)
+        guess->asked[guess->hits.items[i]] = 0;
+}
+
+void fl_guess_drop_hits(fl_guess *guess)
+{
+    guess->hits.count = 0;
+    for (size_t i = 0; i < guess->pools.count; i++)
+        guess->pools.items[i].flags &= (uint8_t)~FL_OP_USE_ON_OOM;
 }
 
 fl_status fl_guess_plan(const fl_trace *trace, size_t device, fl_guess *guess, fl_error *error)
@@ -277,6 +368,8 @@ fl_status fl_guess_make(const fl_trace *trace, size_t device, const fl_profile *
     if (status == FL_OK)
         status = guess_pools(trace, device, profile, settings, &guess, error);
     if (status == FL_OK)
+        status = find_hits(trace, device, profile, settings, &guess, error);
+    if (status == FL_OK)
         status = fl_guess_plan(trace, device, &guess, error);
     if (status == FL_OK)
         *ret_guess = guess;
@@ -293,6 +386,7 @@ void fl_guess_deinit(const fl_host *host, fl_guess *guess)
     fl_vector_deinit(host, &guess->plan);
     fl_vector_deinit(host, &guess->others);
     fl_vector_deinit(host, &guess->refused);
+    fl_vector_deinit(host, &guess->hits);
     *guess = (fl_guess){0};
 }
 

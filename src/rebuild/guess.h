@@ -21,6 +21,7 @@ typedef struct fl_guess {
     fl_places places;
     uint16_t *asked; /* by event: the pool of a request, as the two that follow have it */
     struct fl_refused_vector refused;
+    struct fl_u64_vector hits;    /* requests that a pool of others served when all was full */
     struct fl_pool_guesses pools; /* by dense pool */
     struct fl_plan others;        /* settings and limits that change on the way, by event */
     struct fl_plan plan;
@@ -37,6 +38,9 @@ void fl_guess_deinit(const fl_host *host, fl_guess *guess);
 
 /* A pool that the file does not name becomes known to the guess.  FL_ERR_RESOURCE. */
 fl_status fl_guess_add_pool(const fl_trace *trace, fl_guess *guess, uint32_t pool, fl_error *error);
+
+/* Takes it that nobody was served by a pool of others. */
+void fl_guess_drop_hits(fl_guess *guess);
 
 /* Adds a change of settings (a text of the trace) or of the limit (bytes) before `event`, in place
  * of one of the same kind there.  FL_ERR_RESOURCE. */

@@ -1,12 +1,14 @@
 /* What a difference puts in question. */
 #include "rebuild/ideas.h"
 
+#include "rebuild/card.h"
 #include "rules/profile.h"
 #include "trace/build.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MOST_TEXT 512
@@ -378,17 +380,10 @@ static bool think_of_settings(struct thinking *thinking)
 static uint64_t reserved_at(const struct thinking *thinking, uint64_t event)
 {
     const fl_columns *columns = thinking->columns;
-    const fl_trace_start *start = &thinking->trace->devices.items[thinking->device].start;
-    uint64_t reserved = 0;
-    for (size_t i = 0; i < start->segments.count; i++)
-        reserved += start->segments.items[i].size;
-    for (uint64_t i = 0; i < event && i < columns->count; i++) {
-        uint8_t kind = columns->kind[i];
-        if (kind == FL_EVENT_SEGMENT_ALLOC || kind == FL_EVENT_SEGMENT_MAP)
-            reserved += columns->size[i];
-        else if (fl_kind_is_segment(kind))
-            reserved -= columns->size[i];
-    }
+    const fl_trace_device *device = &thinking->trace->devices.items[thinking->device];
+    uint64_t reserved = fl_start_reserved(&device->start);
+    for (uint64_t i = 0; i < event && i < columns->count; i++)
+        reserved = fl_reserved_after(columns, i, reserved);
     return reserved;
 }
 
@@ -485,6 +480,52 @@ fl_status fl_ideas_find(fl_trace *trace, size_t device, const fl_profile *profil
         status = FL_ERR_RESOURCE;
     fl_vector_deinit(trace->host, &thinking.asked);
     return status;
+}
+
+static int limits_descend(const void *a, const void *b)
+{
+    const fl_idea *left = a, *right = b;
+    return left->bytes > right->bytes ? -1 : left->bytes < right->bytes;
+}
+
+static bool list_limits(struct thinking *thinking, uint64_t limit)
+{
+    const fl_columns *columns = thinking->columns;
+    uint64_t reserved = fl_start_reserved(&thinking->trace->devices.items[thinking->device].start);
+    double threshold = thinking->now.collect_threshold;
+    for (uint64_t i = 0; i < columns->count; i++) {
+        bool is_release = columns->kind[i] == FL_EVENT_SEGMENT_FREE && reserved > 0;
+        if (is_release && (double)(reserved - 1) / threshold < (double)limit &&
+            !add_limit(thinking, 0, threshold, reserved - 1, FL_NONE))
+            return false;
+        reserved = fl_reserved_after(columns, i, reserved);
+    }
+    return true;
+}
+
+fl_status fl_ideas_lower_limits(fl_trace *trace, size_t device, const fl_profile *profile,
+                                const fl_guess *guess, uint64_t limit, fl_ideas *ideas,
+                                fl_error *error)
+{
+    struct thinking thinking = {
+        .trace = trace,
+        .device = device,
+        .profile = profile,
+        .guess = guess,
+        .columns = fl_trace_columns(trace, device),
+        .ideas = ideas,
+        .error = error,
+    };
+    ideas->items.count = ideas->places.count = 0;
+    fl_status status = fl_record_conf(trace, profile, &thinking.stated, error);
+    if (status != FL_OK)
+        return status;
+    settings_at(&thinking, 0, &thinking.now);
+    if (thinking.now.collect_threshold > 0 && !list_limits(&thinking, limit))
+        return FL_ERR_RESOURCE;
+    if (ideas->items.count > 1)
+        qsort(ideas->items.items, ideas->items.count, sizeof *ideas->items.items, limits_descend);
+    return FL_OK;
 }
 
 fl_status fl_idea_apply(const fl_trace *trace, size_t device, const fl_ideas *ideas,

@@ -47,6 +47,12 @@ fl_status fl_ideas_find(fl_trace *trace, size_t device, const fl_profile *profil
                         const fl_guess *guess, const fl_attempt *attempt, unsigned reach,
                         fl_ideas *ideas, fl_error *error);
 
+/* The same for a guess that has a limit and explains the history: each lower limit, the highest
+ * first, at which one more release would be collection. */
+fl_status fl_ideas_lower_limits(fl_trace *trace, size_t device, const fl_profile *profile,
+                                const fl_guess *guess, uint64_t limit, fl_ideas *ideas,
+                                fl_error *error);
+
 /* Changes a guess by an idea, and plans it anew.  FL_ERR_RESOURCE. */
 fl_status fl_idea_apply(const fl_trace *trace, size_t device, const fl_ideas *ideas,
                         const fl_idea *idea, fl_guess *guess, fl_error *error);

@@ -13,6 +13,7 @@
 #include "rebuild/frees.h"
 #include "rebuild/repair.h"
 #include "rebuild/start.h"
+#include "rebuild/trims.h"
 #include "replay/replay.h"
 #include "trace/build.h"
 
@@ -111,19 +112,7 @@ static uint64_t most_reserved(const fl_columns *columns, uint64_t reserved)
 {
     uint64_t most = reserved;
     for (uint64_t i = 0; i < columns->count; i++) {
-        uint64_t size = columns->size[i];
-        switch (columns->kind[i]) {
-        case FL_EVENT_SEGMENT_ALLOC:
-        case FL_EVENT_SEGMENT_MAP:
-            reserved = size > UINT64_MAX - reserved ? UINT64_MAX : reserved + size;
-            break;
-        case FL_EVENT_SEGMENT_FREE:
-        case FL_EVENT_SEGMENT_UNMAP:
-            reserved -= size < reserved ? size : reserved;
-            break;
-        default:
-            break;
-        }
+        reserved = fl_reserved_after(columns, i, reserved);
         if (reserved > most)
             most = reserved;
     }
@@ -201,23 +190,6 @@ static uint64_t count_idle(const struct rebuild *rebuild, uint64_t event)
     return idle;
 }
 
-/* The private pool that all the memory came from that came back; 0: there is none. */
-static uint32_t only_pool(const struct rebuild *rebuild, const fl_burst *burst)
-{
-    const fl_places *places = &rebuild->guess->places;
-    uint32_t only = 0;
-    for (uint64_t i = burst->begin; i < burst->end && places->of != NULL; i++) {
-        uint8_t kind = rebuild->columns->kind[i];
-        if (kind != FL_EVENT_SEGMENT_FREE && kind != FL_EVENT_SEGMENT_UNMAP)
-            continue;
-        uint32_t pool = places->of[i] != FL_NONE ? places->items.items[places->of[i]].pool : 0;
-        if (pool == 0 || (only != 0 && only != pool))
-            return 0;
-        only = pool;
-    }
-    return only;
-}
-
 static bool is_of_program(const struct rebuild *rebuild, uint32_t pool)
 {
     return pool < rebuild->guess->pools.count &&
@@ -232,10 +204,10 @@ static fl_status gather_facts(const struct rebuild *rebuild, const fl_burst *bur
         .has_split_limit = replay->settings.max_split_bytes != FL_UNLIMITED,
         .pending = rebuild->pending,
         .idle_segments = count_idle(rebuild, burst->end),
-        .pool = only_pool(rebuild, burst),
         .reserved_bytes = replay->now.reserved_bytes,
         .most_reserved_bytes = rebuild->most_reserved_bytes,
     };
+    facts.runs = fl_trims_count(rebuild->columns, &rebuild->guess->places, burst, &facts.pool);
     facts.idle_in_pool = facts.pool < rebuild->idle.count ? rebuild->idle.items[facts.pool] : 0;
     facts.is_pool_of_program = is_of_program(rebuild, facts.pool);
     bool may_be_either = burst->is_request && burst->first_release != UINT64_MAX;
@@ -279,22 +251,46 @@ static fl_status begin_scopes(struct rebuild *rebuild, uint64_t event, fl_error 
     return fl_guess_insert(rebuild->trace, rebuild->device, rebuild->guess, event, true, error);
 }
 
+/* What was planned before an event, or up to an empty_cache there. */
+static fl_status insert_planned(struct rebuild *rebuild, uint64_t event, fl_error *error)
+{
+    return fl_guess_insert(rebuild->trace, rebuild->device, rebuild->guess, event, false, error);
+}
+
+/* One empty_cache of everything, of one pool, or one for each run of releases. */
+static fl_status insert_trims(struct rebuild *rebuild, const fl_burst *burst, fl_reading reading,
+                              fl_error *error)
+{
+    fl_trim_run run;
+    fl_status status = FL_OK;
+    uint64_t from = burst->begin;
+    bool is_split = reading == FL_READING_TRIMS;
+    while (status == FL_OK && is_split &&
+           fl_trims_next(rebuild->columns, &rebuild->guess->places, burst, from, &run)) {
+        status = insert_planned(rebuild, run.begin, error);
+        if (status == FL_OK)
+            status = insert_trim(rebuild, run.end, run.pool != 0 ? run.pool : FL_NONE, error);
+        from = run.end;
+    }
+    if (status == FL_OK)
+        status = insert_planned(rebuild, burst->end, error);
+    if (status != FL_OK || is_split)
+        return status;
+    bool is_of_pool = reading == FL_READING_TRIM_POOL &&
+                      fl_trims_next(rebuild->columns, &rebuild->guess->places, burst, from, &run);
+    return insert_trim(rebuild, burst->end, is_of_pool ? run.pool : FL_NONE, error);
+}
+
 /* Writes a reading into the trace. */
 static fl_status apply_reading(struct rebuild *rebuild, const fl_burst *burst, fl_reading reading,
                                fl_error *error)
 {
     const fl_columns *columns = rebuild->columns;
-    bool is_trim = reading == FL_READING_TRIM || reading == FL_READING_TRIM_POOL;
-    uint64_t over = burst->end;
-    fl_status status = FL_OK;
-    if (is_trim)
-        status =
-            insert_trim(rebuild, burst->end,
-                        reading == FL_READING_TRIM ? FL_NONE : only_pool(rebuild, burst), error);
-    else if (burst->end < columns->count)
-        over = burst->end + 1;
-    if (status == FL_OK && !is_trim)
-        status = begin_scopes(rebuild, burst->end, error);
+    bool is_trim = reading == FL_READING_TRIM || reading == FL_READING_TRIM_POOL ||
+                   reading == FL_READING_TRIMS;
+    uint64_t over = burst->end + (!is_trim && burst->end < columns->count);
+    fl_status status = is_trim ? insert_trims(rebuild, burst, reading, error)
+                               : begin_scopes(rebuild, burst->end, error);
     if (status == FL_OK && reading == FL_READING_PAIR) {
         fl_trace_set_flags(rebuild->trace, rebuild->device, burst->begin - 2, FL_OP_HELD);
         status = move_completion(rebuild, burst->begin - 1, over, error);
@@ -402,8 +398,7 @@ static fl_status read_bursts(struct rebuild *rebuild, fl_error *error)
         from = burst.end + 1;
         if (!fl_burst_is_open(&burst) || is_cut_off(rebuild, &burst))
             continue;
-        status = fl_guess_insert(rebuild->trace, rebuild->device, rebuild->guess, burst.end, false,
-                                 error);
+        status = insert_planned(rebuild, burst.begin, error);
         if (rebuild->replay != NULL && status == FL_OK) {
             bool is_lost;
             status = run_or_lose_track(rebuild, burst.begin, &is_lost, error);
@@ -432,6 +427,8 @@ static fl_status run_out(struct rebuild *rebuild, fl_error *error)
         lose_track(rebuild);
     else
         rebuild->attempt->is_explained = status == FL_OK;
+    rebuild->attempt->forced = rebuild->compare.releases_by_cause[FL_CAUSE_RELEASE_ALL] +
+                               rebuild->compare.releases_by_cause[FL_CAUSE_RELEASE_AVAILABLE];
     return status;
 }
 

@@ -21,6 +21,7 @@ fl_status fl_record_conf(const fl_trace *trace, const fl_profile *profile,
 /* How far a guess carries. */
 typedef struct fl_attempt {
     bool is_explained; /* every decision came out as recorded */
+    uint64_t forced;   /* segments given back because the device, or the limit, was in the way */
     uint64_t reached;  /* the event at which the first difference shows, or their number */
     bool has_miss;     /* else the replay could not go on */
     fl_miss miss;

@@ -310,36 +310,130 @@ static fl_status follow_branches(struct repair *repair, fl_error *error)
     return status;
 }
 
-static fl_status try_without(struct repair *repair, size_t index, bool *ret_is_explained,
-                             fl_error *error)
+static fl_status try_others(struct repair *repair, const struct fl_plan *others,
+                            bool *ret_is_explained, fl_error *error)
 {
     fl_attempt attempt;
-    struct fl_plan *others = &repair->guess->others;
-    fl_planned left_out = others->items[index];
-    for (size_t i = index; i + 1 < others->count; i++)
-        others->items[i] = others->items[i + 1];
-    others->count--;
+    repair->guess->others.count = others->count;
+    if (others->count > 0)
+        memcpy(repair->guess->others.items, others->items, others->count * sizeof *others->items);
     fl_status status = fl_guess_plan(repair->trace, repair->device, repair->guess, error);
     if (status == FL_OK)
         status = try_guess(repair, &attempt, error);
     *ret_is_explained = status == FL_OK && attempt.is_explained;
-    if (status != FL_OK || *ret_is_explained)
+    return status;
+}
+
+/* Leaves one out; where that does not do, the next comes in its place, or anywhere up to where it
+ * is.  `fewer` has room for all. */
+static fl_status try_without(struct repair *repair, const struct branch *all, size_t index,
+                             struct fl_plan *fewer, bool *ret_is_explained, fl_error *error)
+{
+    const struct fl_plan *others = &all->others;
+    fewer->count = 0;
+    for (size_t i = 0; i < others->count; i++)
+        if (i != index)
+            fewer->items[fewer->count++] = others->items[i];
+    fl_status status = try_others(repair, fewer, ret_is_explained, error);
+    if (index + 1 >= others->count || others->items[index].op.kind != FL_OP_CONFIGURE)
         return status;
-    for (size_t i = others->count++; i > index; i--)
-        others->items[i] = others->items[i - 1];
-    others->items[index] = left_out;
-    return fl_guess_plan(repair->trace, repair->device, repair->guess, error);
+    uint64_t first = others->items[index].event, last = others->items[index + 1].event;
+    uint64_t step = (last - first) / MOST_PLACES + 1;
+    for (uint64_t at = first; at < last && status == FL_OK && !*ret_is_explained; at += step) {
+        fewer->items[index].event = op_begin(fl_trace_columns(repair->trace, repair->device), at);
+        status = try_others(repair, fewer, ret_is_explained, error);
+    }
+    return status;
+}
+
+/* What may have held from the start did. */
+static fl_status try_first(struct repair *repair, const struct branch *all, struct fl_plan *fewer,
+                           bool *ret_is_explained, fl_error *error)
+{
+    *ret_is_explained = true;
+    if (all->others.count == 0 || all->others.items[0].event == 0)
+        return FL_OK;
+    fewer->count = all->others.count;
+    memcpy(fewer->items, all->others.items, fewer->count * sizeof *fewer->items);
+    fewer->items[0].event = 0;
+    return try_others(repair, fewer, ret_is_explained, error);
 }
 
 /* Leaves out what explains nothing, and leaves what is inferred in the trace. */
 static fl_status simplify(struct repair *repair, fl_error *error)
 {
-    fl_attempt attempt;
+    struct branch all = {0}, fewer = {0};
+    bool is_explained = true;
     fl_status status = FL_OK;
-    bool is_same = true;
-    for (size_t i = repair->guess->others.count; i-- > 0 && status == FL_OK;)
-        status = try_without(repair, i, &is_same, error);
-    return status == FL_OK && !is_same ? try_guess(repair, &attempt, error) : status;
+    size_t count = repair->guess->others.count;
+    if (count == 0)
+        return FL_OK;
+    for (size_t i = count + 1; i-- > 0 && status == FL_OK;) {
+        branch_deinit(repair->host, &all);
+        all = (struct branch){0};
+        if (!branch_save(repair->host, repair->guess, &all, error) ||
+            !fl_vector_reserve(repair->host, &fewer.others, count, error))
+            status = FL_ERR_RESOURCE;
+        else if (i < count)
+            status = try_without(repair, &all, i, &fewer.others, &is_explained, error);
+        else
+            status = try_first(repair, &all, &fewer.others, &is_explained, error);
+        if (status == FL_OK && !is_explained)
+            status = try_others(repair, &all.others, &is_explained, error);
+    }
+    branch_deinit(repair->host, &all);
+    branch_deinit(repair->host, &fewer);
+    return status;
+}
+
+/* The limit that the guess has from the start; UINT64_MAX: none. */
+static uint64_t first_limit(const fl_guess *guess)
+{
+    for (size_t i = 0; i < guess->others.count && guess->others.items[i].event == 0; i++)
+        if (guess->others.items[i].op.kind == FL_OP_LIMIT)
+            return guess->others.items[i].op.size;
+    return UINT64_MAX;
+}
+
+/* A limit may be lower than what explains the history, and what then takes no device that refused
+ * something is likelier: collection that the higher limit did not ask for. */
+static fl_status lower_limit(struct repair *repair, fl_error *error)
+{
+    fl_attempt best, attempt;
+    struct branch kept = {0};
+    uint64_t limit = first_limit(repair->guess);
+    if (limit == UINT64_MAX)
+        return FL_OK;
+    fl_status status = try_guess(repair, &best, error);
+    if (status == FL_OK)
+        status = fl_ideas_lower_limits(repair->trace, repair->device, repair->profile,
+                                       repair->guess, limit, &repair->ideas, error);
+    if (status == FL_OK && !branch_save(repair->host, repair->guess, &kept, error))
+        status = FL_ERR_RESOURCE;
+    repair->trials_left = MOST_PLACES;
+    for (size_t i = 0; i < repair->ideas.items.count && status == FL_OK && best.forced > 0 &&
+                       repair->trials_left > 0;
+         i++) {
+        const fl_idea *idea = &repair->ideas.items.items[i];
+        if (i > 0 && idea->bytes == idea[-1].bytes)
+            continue;
+        status = fl_idea_apply(repair->trace, repair->device, &repair->ideas, idea, repair->guess,
+                               error);
+        if (status == FL_OK)
+            status = try_guess(repair, &attempt, error);
+        if (status != FL_OK || !attempt.is_explained || attempt.forced >= best.forced)
+            continue; /* a failure ends the loop */
+        best = attempt;
+        branch_deinit(repair->host, &kept);
+        kept = (struct branch){0};
+        if (!branch_save(repair->host, repair->guess, &kept, error))
+            status = FL_ERR_RESOURCE;
+    }
+    bool is_explained;
+    if (status == FL_OK)
+        status = try_others(repair, &kept.others, &is_explained, error);
+    branch_deinit(repair->host, &kept);
+    return status;
 }
 
 /* Forgets the branches from `kept` on, and goes on with the others by ideas that reach further. */
@@ -367,8 +461,10 @@ static fl_status repair_search(struct repair *repair, fl_error *error)
             status = search_further(repair, kept, reaches[i], error);
     if (status != FL_OK)
         return status;
-    if (repair->is_explained)
-        return simplify(repair, error);
+    if (repair->is_explained) {
+        status = simplify(repair, error);
+        return status == FL_OK ? lower_limit(repair, error) : status;
+    }
     uint32_t branch = best_branch(repair, kept);
     if (!branch_restore(repair->host, &repair->branches.items[branch], repair->guess, error))
         return FL_ERR_RESOURCE;
@@ -386,6 +482,12 @@ static fl_status repair_run(struct repair *repair, fl_error *error)
         status = make_guess(repair, error);
     if (status == FL_OK)
         status = try_guess(repair, &attempt, error);
+    if (status == FL_OK && !attempt.is_explained && repair->guess->hits.count > 0) {
+        fl_guess_drop_hits(repair->guess);
+        status = fl_guess_plan(repair->trace, repair->device, repair->guess, error);
+        if (status == FL_OK)
+            status = try_guess(repair, &attempt, error);
+    }
     if (status != FL_OK || attempt.is_explained)
         return status;
     if (!repair->trace->devices.items[repair->device].is_sought)

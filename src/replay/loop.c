@@ -360,8 +360,7 @@ fl_status fl_replay_tell(fl_replay *replay, const fl_op *op, fl_error *error)
     return replay->options.watch == NULL ? FL_OK : tell_watcher(replay, &place, op, &result, error);
 }
 
-/* What the caller asks for counts more than what was inferred of the same. */
-static bool is_overruled(const fl_replay *replay, const fl_op *op)
+bool fl_replay_overrules(const fl_replay *replay, const fl_op *op)
 {
     const char *conf = replay->options.conf, *stated = fl_trace_conf(replay->trace);
     if (op->kind == FL_OP_LIMIT)
@@ -383,7 +382,7 @@ fl_status fl_replay_inferred(fl_replay *replay, fl_error *error)
         const fl_insertion *insertion = &replay->insertions[replay->next_insertion++];
         struct place place = {insertion->event, true};
         fl_op op = insertion->op;
-        if (is_overruled(replay, &op))
+        if (fl_replay_overrules(replay, &op))
             continue;
         if (replay->plays_record)
             fl_device_recorded_seek(replay->device, replay->unanswered, insertion->event);

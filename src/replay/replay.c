@@ -77,6 +77,17 @@ static fl_status open_device(fl_replay *replay, fl_error *error)
     return fl_device_open(ops, &env, &replay->device, error);
 }
 
+/* The settings that a recorded program began with, where it was found that they changed later. */
+static const char *first_settings(const fl_replay *replay)
+{
+    size_t count;
+    const fl_insertion *list =
+        fl_trace_insertions(replay->trace, replay->options.trace_device, &count);
+    bool is_first = count > 0 && list[0].event == 0 && list[0].op.kind == FL_OP_CONFIGURE &&
+                    replay->options.first_event == 0 && !fl_replay_overrules(replay, &list[0].op);
+    return is_first ? fl_trace_names(replay->trace)->texts[list[0].op.text] : NULL;
+}
+
 static fl_status read_settings(fl_replay *replay, fl_error *error)
 {
     fl_replay_options *options = &replay->options;
@@ -90,9 +101,9 @@ static fl_status read_settings(fl_replay *replay, fl_error *error)
     if (options->profile == NULL)
         options->profile = fl_profile_newest();
     fl_settings_default(options->profile, &replay->settings);
-    if (options->conf == NULL)
-        return FL_OK;
-    return fl_settings_parse(options->profile, options->conf, &replay->settings, error);
+    const char *first = first_settings(replay), *conf = first != NULL ? first : options->conf;
+    return conf == NULL ? FL_OK
+                        : fl_settings_parse(options->profile, conf, &replay->settings, error);
 }
 
 static fl_status open_policy(fl_replay *replay, fl_error *error)

@@ -1,3 +1,4 @@
+#include "rebuild/card.h"
 #include "rebuild/guess.h"
 
 #include "failing_host.h"
@@ -17,6 +18,18 @@ static const fl_profile *release(const char *name)
     bool is_exact;
     assert_int_equal(fl_profile_find(name, &profile, &is_exact, NULL), FL_OK);
     return profile;
+}
+
+/* A refusal tells what was free on a device of so many bytes. */
+static void set_free_bytes(fl_trace *trace, uint64_t capacity)
+{
+    const fl_columns *columns = fl_trace_columns(trace, 0);
+    uint64_t reserved = 0;
+    for (uint64_t i = 0; i < columns->count; i++) {
+        reserved = fl_reserved_after(columns, i, reserved);
+        if (columns->kind[i] == FL_OP_ALLOC && (columns->flags[i] & FL_EVENT_OOM))
+            columns->address[i] = capacity - reserved;
+    }
 }
 
 /* Every decision of the script comes out again, by every release from `first` on, with pools in the
@@ -132,6 +145,42 @@ static void a_cut_window_begins_with_pools(void **state)
     assert_explained_cut(expandable, "2.9.1");
 }
 
+static void pools_that_are_dropped_one_after_the_other(void **state)
+{
+    (void)state;
+    assert_explained("# cap=1GiB conf=\n"
+                     "a 1 3MiB\na 2 500\nb 1\na 3 3MiB\na 4 300\nq 1\nb 2\na 5 3MiB\na 6 300\n"
+                     "q 2\nf 1\nf 3\nf 5\nx 1\ne 1\ne\nx 2\ne 2\na 7 3MiB\n",
+                     "2.8.0");
+}
+
+/* A pool that serves others when the device is full, in the releases that have such. */
+static void requests_served_by_a_pool_of_others(void **state)
+{
+    (void)state;
+    static const char script[] = "# cap=100MiB conf=\n"
+                                 "b 1 use_on_oom=1\na 1 30MiB\nq 1\nf 1\na 2 60MiB\na 3 90MiB\n"
+                                 "a 4 20MiB\na 5 80MiB\n";
+    static const char *const since[] = {"2.9.1", "2.10.0", "2.11.0", "2.13.0"};
+    for (size_t i = 0; i < COUNT_OF(since); i++) {
+        recording run;
+        fl_verdict verdict;
+        size_t count, scopes = 0;
+        recording_make_as(&run, "recording", script, strlen(script), release(since[i]), i > 2);
+        set_free_bytes(run.trace, 100 << 20);
+        assert_int_equal(fl_verify(run.trace, 0, release(since[i]), NULL, &verdict, NULL), FL_OK);
+        assert_false(verdict.has_difference);
+        const fl_insertion *list = fl_trace_insertions(run.trace, 0, &count);
+        for (size_t k = 0; k < count; k++) {
+            scopes += list[k].op.kind == FL_OP_SCOPE_BEGIN;
+            if (list[k].op.kind == FL_OP_SCOPE_BEGIN)
+                assert_true(list[k].op.flags & FL_OP_USE_ON_OOM);
+        }
+        assert_int_equal(scopes, 1);
+        recording_free(&run);
+    }
+}
+
 static fl_status copy_and_guess(const fl_host *host, void *user, fl_error *error)
 {
     fl_trace *copy = NULL;
@@ -163,6 +212,8 @@ int main(void)
         cmocka_unit_test(expandable_segments_of_a_pool),
         cmocka_unit_test(blocks_of_a_pool_that_are_not_split),
         cmocka_unit_test(a_cut_window_begins_with_pools),
+        cmocka_unit_test(pools_that_are_dropped_one_after_the_other),
+        cmocka_unit_test(requests_served_by_a_pool_of_others),
         cmocka_unit_test(every_failure_of_the_host_ends_the_guess),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -76,6 +76,20 @@ static void a_limit_that_collection_follows(void **state)
     assert_int_equal(verdict.releases_by_cause[FL_CAUSE_COLLECT], 1);
 }
 
+/* At the highest limit that explains it, the last release would have taken a device that refuses.
+ */
+static void a_limit_is_as_low_as_spares_a_full_device(void **state)
+{
+    (void)state;
+    fl_verdict verdict =
+        verdict_of("# cap=1GiB conf=garbage_collection_threshold:0.5\n"
+                   "F 0.1\na 9 500\nf 9\na 1 20MiB\na 2 40MiB\na 3 30MiB\nf 2\na 4 44MiB\n"
+                   "f 3\nf 4\na 5 50MiB\na 6 22MiB\n",
+                   "2.9.1");
+    assert_int_equal(verdict.inferred_limits, 1);
+    assert_int_equal(verdict.releases_by_cause[FL_CAUSE_RELEASE_ALL], 0);
+}
+
 static void a_pool_of_which_nothing_is_left(void **state)
 {
     (void)state;
@@ -133,6 +147,7 @@ int main(void)
         cmocka_unit_test(a_split_limit_set_on_the_way),
         cmocka_unit_test(expandable_segments_switched_on_and_off_again),
         cmocka_unit_test(a_limit_that_collection_follows),
+        cmocka_unit_test(a_limit_is_as_low_as_spares_a_full_device),
         cmocka_unit_test(a_pool_of_which_nothing_is_left),
         cmocka_unit_test(a_record_of_no_allocator_stays_unexplained),
         cmocka_unit_test(every_failure_of_the_host_ends_the_search),
