@@ -341,31 +341,46 @@ static bool begins_as(const char *template, fl_clean *text, size_t at)
     return true;
 }
 
-static bool may_match(const fl_layout *layout, fl_clean *text, size_t at, bool is_backend)
+/* `first` is the text's first letter, a small one, or `{` where it names a build of PyTorch: nearly
+ * every row is done with by it. */
+static inline bool may_match(const fl_layout *layout, fl_clean *text, size_t at, int first)
 {
-    bool begins = *layout->text == '{' ? is_backend : begins_as(layout->text, text, at);
-    return begins && (layout->when != FL_LAYOUT_RAISED || is_raised(text, at));
+    if (fl_lower((unsigned char)*layout->text) != first)
+        return false;
+    return (first == '{' || begins_as(layout->text, text, at)) &&
+           (layout->when != FL_LAYOUT_RAISED || is_raised(text, at));
+}
+
+/* The head is often lost; without it the numbers must be there. */
+static const char *headless_of(const fl_layout *layout)
+{
+    static const char head[] = FL_LAYOUT_HEAD;
+    bool has_head = strncmp(layout->text, head, sizeof head - 1) == 0;
+    return has_head && strstr(layout->text, "{total}^") != NULL ? layout->text + sizeof head - 1
+                                                                : NULL;
 }
 
 bool fl_message_may_begin(fl_clean *text, size_t at)
 {
-    return fl_is_word(fl_clean_at(text, at)) && (at == 0 || !fl_is_word(fl_clean_at(text, at - 1)));
+    return fl_is_letter(fl_clean_at(text, at)) &&
+           (at == 0 || !fl_is_word(fl_clean_at(text, at - 1)));
 }
 
 bool fl_message_take(fl_clean *text, size_t at, fl_message *ret_message, size_t *ret_end)
 {
-    static const char head[] = FL_LAYOUT_HEAD, headless[] = "Tried ";
     best b;
     b.is_found = false;
-    bool is_backend = fl_reading_is_backend(text, at), is_headless = begins_as(headless, text, at);
+    bool is_headless = begins_as("Tried ", text, at);
+    int first = fl_lower(fl_clean_at(text, at));
+    int build = fl_reading_is_backend(text, at) ? '{' : first; /* `HIP`, and words with H as well */
     for (size_t i = 0; i < fl_layout_count; i++) {
-        const char *template = fl_layouts[i].text;
-        if (may_match(&fl_layouts[i], text, at, is_backend))
-            consider(&b, &fl_layouts[i], template, text, at);
-        /* The head is often lost; without it the numbers must be there. */
-        if (is_headless && strncmp(template, head, sizeof head - 1) == 0 &&
-            strstr(template, "{total}^") != NULL)
-            consider(&b, &fl_layouts[i], template + sizeof head - 1, text, at);
+        const fl_layout *layout = &fl_layouts[i];
+        const char *headless = is_headless ? headless_of(layout) : NULL;
+        if (may_match(layout, text, at, first) ||
+            (build != first && may_match(layout, text, at, build)))
+            consider(&b, layout, layout->text, text, at);
+        if (headless != NULL)
+            consider(&b, layout, headless, text, at);
     }
     if (!b.is_found)
         return false;
