@@ -48,8 +48,10 @@ fl_status fl_capacity_try(const fl_capacity_question *question, uint64_t card_by
         uint64_t refused = fl_replay_get_device_info(replay)->least_refused_bytes;
         uint64_t next = fl_replay_next_value(replay, "capacity");
         read_outcome(replay, &interval);
-        *ret_is_stepped = next < refused;
-        interval.end_bytes = next < refused ? next_step(card_bytes) : refused;
+        *ret_is_stepped = next == card_bytes + 1 && next < refused;
+        interval.end_bytes = next < refused ? next : refused;
+        if (*ret_is_stepped)
+            interval.end_bytes = next_step(card_bytes);
         *ret_interval = interval;
     }
     fl_replay_close(replay);

@@ -55,15 +55,15 @@ static void change_program(fl_program *program, double spread, uint64_t seed)
     }
 }
 
-fl_status fl_perturb(const fl_trace *trace, size_t device, uint64_t first, uint64_t end,
-                     double spread, uint64_t seed, const fl_host *host, fl_trace **ret_trace,
-                     fl_error *error)
+fl_status fl_perturb(const fl_trace *trace, const fl_perturbation *how, const fl_host *host,
+                     fl_trace **ret_trace, fl_error *error)
 {
     fl_program program;
-    fl_status status = fl_program_init(&program, host, trace, device, first, end, -1, error);
+    fl_status status = fl_program_init(&program, host, trace, how->device, how->first_event,
+                                       how->end_event, -1, error);
     if (status != FL_OK)
         return status;
-    change_program(&program, spread, seed);
+    change_program(&program, how->spread, how->seed);
     status = fl_program_trace(&program, NULL, ret_trace, error);
     fl_program_deinit(&program);
     return status;

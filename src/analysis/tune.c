@@ -17,12 +17,13 @@
 
 #include <string.h>
 
-#define MOST_EVENTS   UINT64_C(1500000000) /* replayed in all: a minute or so of two cores */
+#define MOST_EVENTS   UINT64_C(1000000000) /* replayed in all: a minute or so of two cores */
 #define TRIALS        5
 #define SPREAD        0.02
 #define CHOICES_MOST  8 /* recommendations taken back because larger cards fail */
 #define SHORTLIST     6
-#define ROOM_PER_CENT 5 /* above the best card, where none is given */
+#define LEAST_TRIES   50 /* worth beginning with */
+#define ROOM_PER_CENT 5  /* above the best card, where none is given */
 
 /* How many replays of all traces a part of the events allowed stands for; at least a few. */
 static uint64_t tries_of(const fl_tune_state *state, uint64_t part)
@@ -55,7 +56,7 @@ static fl_status undercut(fl_tune_state *state, const fl_tune_candidate *candida
     if (status != FL_OK || !outcome.fits)
         return status;
     *card = less;
-    status = fl_tune_measure(state, candidate, less, tries_of(state, 64), card, &own);
+    status = fl_tune_measure(state, candidate, less, tries_of(state, 8), card, &own);
     return status == FL_ERR_NO || status == FL_OK ? FL_OK : fl_fail(error, status, "%s", own.text);
 }
 
@@ -247,13 +248,17 @@ static fl_status try_perturbed(const struct trial *trial, size_t file, uint64_t 
 {
     const fl_tune_state *state = trial->state;
     const fl_replay_options *replay = &state->options->replay;
-    size_t device = state->options->trace_devices[file];
-    uint64_t end = replay->end_event;
-    if (end == 0)
-        end = fl_trace_event_count(state->traces[file], device);
+    fl_perturbation how = {
+        .device = state->options->trace_devices[file],
+        .first_event = replay->first_event,
+        .end_event = replay->end_event,
+        .spread = SPREAD,
+        .seed = seed,
+    };
+    if (how.end_event == 0)
+        how.end_event = fl_trace_event_count(state->traces[file], how.device);
     fl_trace *trace;
-    fl_status status = fl_perturb(state->traces[file], device, replay->first_event, end, SPREAD,
-                                  seed, state->host, &trace, error);
+    fl_status status = fl_perturb(state->traces[file], &how, state->host, &trace, error);
     if (status != FL_OK)
         return status;
     fl_tune_state one = *state;
@@ -342,11 +347,55 @@ static fl_status try_from(fl_tune_state *state, size_t first, fl_error *error)
     return fl_tune_try_all(state, first, error);
 }
 
+/* The usual settings stand at the beginning. */
+static size_t count_usual(const fl_tune_state *state)
+{
+    size_t count = 0;
+    while (count < state->candidates.count &&
+           (state->candidates.items[count].flags & FL_TUNE_USUAL))
+        count++;
+    return count;
+}
+
 /* The settings in force on the card; *ret_is_enough: it fits, and nothing is left to ask. */
 static fl_status try_base(fl_tune_state *state, bool *ret_is_enough, fl_error *error)
 {
     fl_status status = try_from(state, 0, error);
     *ret_is_enough = state->options->card_bytes != 0 && state->candidates.items[0].outcome.fits;
+    return status;
+}
+
+/* The best card of the usual settings: each has to fit what the best so far needs, less a step. */
+static fl_status race(fl_tune_state *state, uint64_t *ret_card, fl_error *error)
+{
+    uint64_t best = state->card_bytes;
+    fl_status status = FL_OK;
+    for (size_t i = 0; i < count_usual(state) && status == FL_OK && tell(state); i++) {
+        fl_tune_candidate *candidate = &state->candidates.items[i];
+        if (!is_eligible(candidate))
+            continue;
+        uint64_t less = best < state->card_bytes ? best - FL_DEVICE_GRANULE : best;
+        status = fl_tune_measure_one(state, candidate, less, tries_of(state, 4), error);
+        if (candidate->smallest_card_bytes < best)
+            best = candidate->smallest_card_bytes;
+    }
+    *ret_card = best;
+    return status;
+}
+
+/* First what can be chosen; then, as far as that is not too much, everything else that fits. */
+static fl_status measure(fl_tune_state *state, fl_error *error)
+{
+    uint64_t card, fitting = 0;
+    for (size_t i = 0; i < state->candidates.count; i++)
+        fitting += state->candidates.items[i].outcome.fits;
+    fl_status status = race(state, &card, error);
+    state->planned += 2 * state->candidates.count;
+    if (status == FL_OK)
+        status = fl_tune_measure_all(state, card, tries_of(state, 2 * (fitting + 1)), error);
+    uint64_t tries = state->most_events / (state->events + 1) / (4 * (fitting + 1));
+    if (status == FL_OK && tries > LEAST_TRIES)
+        status = fl_tune_measure_all(state, state->card_bytes, tries, error);
     return status;
 }
 
@@ -357,13 +406,12 @@ static fl_status search(fl_tune_state *state, bool *ret_is_enough, fl_error *err
         status = fl_tune_add_usual(state, error);
     if (status == FL_OK && state->card_bytes == 0)
         status = find_card(state, error);
-    size_t tried = state->candidates.count;
     if (status == FL_OK)
         status = try_base(state, ret_is_enough, error);
     if (status != FL_OK || *ret_is_enough)
         return status;
     status = fl_tune_sweep_split(state, error);
-    tried = state->candidates.count; /* the sweep has tried its own */
+    size_t tried = state->candidates.count; /* the sweep has tried its own */
     if (status == FL_OK)
         status = fl_tune_add_further(state, error);
     if (status == FL_OK)
@@ -372,21 +420,7 @@ static fl_status search(fl_tune_state *state, bool *ret_is_enough, fl_error *err
         status = try_from(state, tried, error);
     if (status != FL_OK)
         return status;
-    uint64_t fitting = 0;
-    for (size_t i = 0; i < state->candidates.count; i++)
-        fitting += state->candidates.items[i].outcome.fits;
-    state->planned += state->candidates.count;
-    return fl_tune_measure_all(state, tries_of(state, 2 * (fitting + 1)), error);
-}
-
-/* The usual settings stand at the beginning. */
-static size_t count_usual(const fl_tune_state *state)
-{
-    size_t count = 0;
-    while (count < state->candidates.count &&
-           (state->candidates.items[count].flags & FL_TUNE_USUAL))
-        count++;
-    return count;
+    return measure(state, error);
 }
 
 static fl_status conclude(fl_tune_state *state, bool is_enough, fl_tuning *tuning, fl_error *error)

@@ -68,9 +68,14 @@ fl_status fl_tune_try(const fl_tune_state *state, const fl_tune_candidate *candi
 /* Tries the candidates from `first` on, on the card, on all workers. */
 fl_status fl_tune_try_all(fl_tune_state *state, size_t first, fl_error *error);
 
-/* Finds the smallest card, up to the one in question, of each candidate that fits it; at most
- * `most_tries` replays each. */
-fl_status fl_tune_measure_all(fl_tune_state *state, uint64_t most_tries, fl_error *error);
+/* Finds the smallest card, up to the one in question, of each candidate that fits it and that is
+ * not known yet, at most `most_tries` replays each; of those only that also fit `card_bytes`. */
+fl_status fl_tune_measure_all(fl_tune_state *state, uint64_t card_bytes, uint64_t most_tries,
+                              fl_error *error);
+
+/* The same for one of them. */
+fl_status fl_tune_measure_one(const fl_tune_state *state, fl_tune_candidate *candidate,
+                              uint64_t card_bytes, uint64_t most_tries, fl_error *error);
 
 /* The smallest card of one candidate for all traces, over all cards or only those below `end`. */
 fl_status fl_tune_measure(const fl_tune_state *state, const fl_tune_candidate *candidate,

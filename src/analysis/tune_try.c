@@ -147,9 +147,9 @@ fl_status fl_tune_measure(const fl_tune_state *state, const fl_tune_candidate *c
 struct pool {
     fl_tune_state *state;
     /* Its own candidate's fields may be written. */
-    fl_status (*work)(const fl_tune_state *state, fl_tune_candidate *candidate, uint64_t most_tries,
-                      fl_error *error);
-    uint64_t most_tries;
+    fl_status (*work)(const fl_tune_state *state, fl_tune_candidate *candidate, uint64_t card_bytes,
+                      uint64_t most_tries, fl_error *error);
+    uint64_t card_bytes, most_tries;
     pthread_mutex_t lock;
     size_t next, end;
     fl_status status;
@@ -201,7 +201,7 @@ static void pool_work(void *user, unsigned worker)
     while (take_candidate(pool, &index)) {
         fl_error error = {0};
         fl_status status = pool->work(pool->state, &pool->state->candidates.items[index],
-                                      pool->most_tries, &error);
+                                      pool->card_bytes, pool->most_tries, &error);
         if (status != FL_OK)
             note_failure(pool, status, &error);
         if (worker == 0)
@@ -223,38 +223,48 @@ static fl_status run_pool(struct pool *pool, fl_error *error)
 }
 
 static fl_status try_one(const fl_tune_state *state, fl_tune_candidate *candidate,
-                         uint64_t most_tries, fl_error *error)
+                         uint64_t card_bytes, uint64_t most_tries, fl_error *error)
 {
     (void)most_tries;
-    return fl_tune_try(state, candidate, state->card_bytes, &candidate->outcome, NULL, error);
+    return fl_tune_try(state, candidate, card_bytes, &candidate->outcome, NULL, error);
 }
 
 fl_status fl_tune_try_all(fl_tune_state *state, size_t first, fl_error *error)
 {
-    struct pool pool = {
-        .state = state, .work = try_one, .next = first, .end = state->candidates.count};
+    struct pool pool = {.state = state,
+                        .work = try_one,
+                        .card_bytes = state->card_bytes,
+                        .next = first,
+                        .end = state->candidates.count};
     return run_pool(&pool, error);
 }
 
 /* What takes too many tries stays unknown. */
-static fl_status measure_one(const fl_tune_state *state, fl_tune_candidate *candidate,
-                             uint64_t most_tries, fl_error *error)
+fl_status fl_tune_measure_one(const fl_tune_state *state, fl_tune_candidate *candidate,
+                              uint64_t card_bytes, uint64_t most_tries, fl_error *error)
 {
     if (!candidate->outcome.fits || candidate->smallest_card_bytes != FL_UNLIMITED ||
         (candidate->flags & FL_TUNE_CONFLICTING))
         return FL_OK;
+    fl_tune_outcome outcome = {.fits = true};
     fl_error own = {0};
-    fl_status status = fl_tune_measure(state, candidate, state->card_bytes, most_tries,
-                                       &candidate->smallest_card_bytes, &own);
+    fl_status status = FL_OK;
+    if (card_bytes < state->card_bytes)
+        status = fl_tune_try(state, candidate, card_bytes, &outcome, NULL, &own);
+    if (status == FL_OK && outcome.fits)
+        status = fl_tune_measure(state, candidate, state->card_bytes, most_tries,
+                                 &candidate->smallest_card_bytes, &own);
     if (status == FL_ERR_NO || status == FL_OK)
         return FL_OK;
     return fl_fail(error, status, "%s", own.text);
 }
 
-fl_status fl_tune_measure_all(fl_tune_state *state, uint64_t most_tries, fl_error *error)
+fl_status fl_tune_measure_all(fl_tune_state *state, uint64_t card_bytes, uint64_t most_tries,
+                              fl_error *error)
 {
     struct pool pool = {.state = state,
-                        .work = measure_one,
+                        .work = fl_tune_measure_one,
+                        .card_bytes = card_bytes,
                         .most_tries = most_tries,
                         .end = state->candidates.count};
     return run_pool(&pool, error);

@@ -23,9 +23,9 @@ static fl_trace *read_text(void)
 static fl_trace *perturb(const fl_trace *trace, double spread, uint64_t seed)
 {
     fl_trace *other = NULL;
-    assert_int_equal(fl_perturb(trace, 0, 0, fl_trace_event_count(trace, 0), spread, seed,
-                                fl_host_default(), &other, NULL),
-                     FL_OK);
+    fl_perturbation how = {
+        .end_event = fl_trace_event_count(trace, 0), .spread = spread, .seed = seed};
+    assert_int_equal(fl_perturb(trace, &how, fl_host_default(), &other, NULL), FL_OK);
     return other;
 }
 
@@ -98,7 +98,8 @@ static void the_same_seed_gives_the_same_trace(void **state)
 static fl_status perturb_with(const fl_host *host, void *user, fl_error *error)
 {
     fl_trace *other = NULL;
-    fl_status status = fl_perturb(user, 0, 0, 3, 0.02, 1, host, &other, error);
+    fl_perturbation how = {.end_event = 3, .spread = 0.02, .seed = 1};
+    fl_status status = fl_perturb(user, &how, host, &other, error);
     fl_trace_free(other);
     return status;
 }

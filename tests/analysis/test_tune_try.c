@@ -29,7 +29,7 @@ static void a_candidate_is_replayed_on_the_card(void **state)
     assert_true(list.candidates.items[1].outcome.fits);
     assert_int_equal(list.candidates.items[1].outcome.peak_reserved_bytes, 186 * MIB);
     assert_true(list.candidates.items[1].outcome.cost_us > 0);
-    assert_int_equal(fl_tune_measure_all(&list, 100, NULL), FL_OK);
+    assert_int_equal(fl_tune_measure_all(&list, list.card_bytes, 100, NULL), FL_OK);
     assert_int_equal(list.candidates.items[0].smallest_card_bytes, FL_UNLIMITED);
     assert_int_equal(list.candidates.items[1].smallest_card_bytes, 146 * MIB);
     tuning_close(&list);
@@ -89,7 +89,7 @@ static void too_many_tries_leave_a_card_unknown(void **state)
     fl_tune_state list = tuning_open(traces, 1, &options);
     add(&list, "max_split_size_mb:64");
     assert_int_equal(fl_tune_try_all(&list, 0, NULL), FL_OK);
-    assert_int_equal(fl_tune_measure_all(&list, 1, NULL), FL_OK);
+    assert_int_equal(fl_tune_measure_all(&list, list.card_bytes, 1, NULL), FL_OK);
     assert_int_equal(list.candidates.items[0].smallest_card_bytes, FL_UNLIMITED);
     tuning_close(&list);
     fl_trace_free(trace);

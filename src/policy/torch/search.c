@@ -75,9 +75,17 @@ static bool search_is_open(const torch *st, const struct torch_block *block)
 static bool search_grows_least(const torch *st, uint32_t index, uint32_t next)
 {
     const struct torch_block *block = torch_block_at(st, index), *other = torch_block_at(st, next);
-    bool is_least = torch_reach(st, other) >= torch_reach(st, block);
-    if (search_is_open(st, is_least ? block : other))
+    uint64_t reach = torch_reach(st, block), other_reach = torch_reach(st, other);
+    bool is_least = other_reach >= reach;
+    if (st->tracking == NULL)
+        return is_least;
+    bool is_open = search_is_open(st, block), other_is_open = search_is_open(st, other);
+    if (is_open && other_is_open)
         torch_track_total(st);
+    else if (is_least && is_open)
+        torch_track_range(st, block, other_reach - reach + 1);
+    else if (!is_least && other_is_open)
+        torch_track_range(st, other, reach - other_reach);
     return is_least;
 }
 

@@ -136,7 +136,8 @@ struct torch_uses {
 struct torch_tracking {
     uint64_t next_split;    /* least larger split limit at which a comparison turns out otherwise */
     bool is_split_replaced; /* an op has set another limit than the one given at the start */
-    bool depends_on_total;  /* a comparison may turn out otherwise on a larger card */
+    uint64_t next_total;    /* least larger card on which one does, as far as that is known ... */
+    bool depends_on_total;  /* ... and one that may on any */
 };
 
 /* How a step of a request ended. */

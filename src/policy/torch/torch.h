@@ -288,6 +288,8 @@ fl_status torch_adopt(torch *st, const fl_start *start, fl_error *error);
 /* ---- tracking.c ---------------------------------------------------------------------------- */
 
 bool torch_tracking_begin(torch *st);
+/* A comparison turns out otherwise where the range behind `block` is larger by `growth`. */
+void torch_track_range(const torch *st, const struct torch_block *block, uint64_t growth);
 void torch_tracking_end(torch *st);
 uint64_t torch_next_value(const torch *st, const char *parameter);
 

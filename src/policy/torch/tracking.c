@@ -2,8 +2,9 @@
  *
  * The exact searches step from one such value to the next instead of sampling.  A split limit is
  * only ever compared, so the answer is exact: each comparison notes the least larger limit at which
- * it would turn out otherwise.  Of the card only is kept that it might matter at all: a limit or a
- * threshold that is a part of it was exceeded, or the end of an expandable range was met.  Both
+ * it would turn out otherwise.  So does a comparison with what lies between the mapped part of an
+ * expandable range and its end, which is 9/8 of the card.  Of the rest is only kept that the card
+ * might matter: a limit or a threshold that is a part of it was exceeded, or a range was full. Both
  * become less likely as the card grows, so where nothing was noted every larger card is the same.
  */
 #include "base/memory.h"
@@ -14,8 +15,34 @@ bool torch_tracking_begin(torch *st)
     st->tracking = fl_new(st->host, sizeof *st->tracking, st->error);
     if (st->tracking == NULL)
         return false;
-    st->tracking->next_split = UINT64_MAX;
+    st->tracking->next_split = st->tracking->next_total = UINT64_MAX;
     return true;
+}
+
+/* The least card whose ranges (11.1) span `size`, a multiple of `page`: those of a smaller one,
+ * rounded up to whole pages, are a page shorter. */
+static uint64_t tracking_card_of(uint64_t size, uint64_t page)
+{
+    uint64_t wanted = size - page + 1; /* before rounding */
+    uint64_t total = wanted / 9 * 8;
+    while (total + total / 8 < wanted)
+        total++;
+    return total;
+}
+
+void torch_track_range(const torch *st, const struct torch_block *block, uint64_t growth)
+{
+    const struct torch_segment *segment = &st->segments.items[block->segment];
+    uint64_t size;
+    bool is_usual = st->total != FL_UNLIMITED && !st->settings.reserve.is_given &&
+                    segment->size == fl_round_up(torch_reserve_bytes(st), segment->page);
+    if (!is_usual || !fl_add(segment->size, fl_round_up(growth, segment->page), &size)) {
+        torch_track_total(st);
+        return;
+    }
+    uint64_t total = tracking_card_of(size, segment->page);
+    if (total < st->tracking->next_total)
+        st->tracking->next_total = total;
 }
 
 void torch_tracking_end(torch *st)
@@ -25,7 +52,9 @@ void torch_tracking_end(torch *st)
 
 static uint64_t tracking_next_total(const torch *st)
 {
-    return st->tracking->depends_on_total && st->total != FL_UNLIMITED ? st->total + 1 : UINT64_MAX;
+    if (st->total == FL_UNLIMITED)
+        return UINT64_MAX;
+    return st->tracking->depends_on_total ? st->total + 1 : st->tracking->next_total;
 }
 
 uint64_t torch_next_value(const torch *st, const char *parameter)
