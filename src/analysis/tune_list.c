@@ -83,16 +83,26 @@ static void mix_real(uint64_t *sum, double value)
     mix(sum, bits);
 }
 
+/* Rounded sizes and what they are asked of the device in, as far as each matters.  A block is never
+ * larger than its segment, so a split limit above all of those is none; but an expandable one
+ * grows. */
 static void mix_sizes(const fl_tune_state *state, const fl_settings *settings, uint64_t *sum)
 {
     bool has_large = settings->expandable;
+    uint64_t largest = settings->expandable ? FL_UNLIMITED : 0;
     for (size_t i = 0; i < state->sizes.count; i++) {
         uint64_t rounded =
             fl_round_size(state->options->replay.profile, settings, state->sizes.items[i]);
+        uint64_t segment = fl_segment_size(settings, rounded);
         has_large |= rounded > FL_SMALL_SIZE && rounded < FL_MIN_LARGE_ALLOC;
+        largest = segment > largest ? segment : largest;
         mix(sum, rounded);
     }
+    bool has_split =
+        settings->max_split_bytes <= largest && settings->max_split_bytes != FL_UNLIMITED;
     mix(sum, has_large ? settings->large_segment_bytes : 0);
+    mix(sum, has_split ? settings->max_split_bytes : FL_UNLIMITED);
+    mix(sum, has_split ? settings->non_split_rounding_bytes : 0);
 }
 
 /* Two candidates with one signature do the same. */
@@ -100,10 +110,7 @@ static uint64_t signature_of(const fl_tune_state *state, const fl_tune_candidate
                              const fl_settings *settings)
 {
     uint64_t sum = UINT64_C(0xCBF29CE484222325);
-    bool has_split = settings->max_split_bytes != FL_UNLIMITED;
     bool has_limit = state->has_limit || candidate->fraction >= 0 || settings->process_fraction < 1;
-    mix(&sum, settings->max_split_bytes);
-    mix(&sum, has_split ? settings->non_split_rounding_bytes : 0);
     mix(&sum, settings->expandable);
     mix(&sum, settings->reject_on_oom);
     mix(&sum, settings->reserve.is_given + 2u * settings->reserve.is_fraction);
@@ -113,6 +120,9 @@ static uint64_t signature_of(const fl_tune_state *state, const fl_tune_candidate
     mix(&sum, (uint64_t)candidate->change);
     mix(&sum, candidate->change_event);
     mix_sizes(state, settings, &sum);
+    /* What replaces some settings on its way may make others matter. */
+    for (const char *at = candidate->conf; state->is_configured && *at != '\0'; at++)
+        mix(&sum, (unsigned char)*at);
     return sum;
 }
 

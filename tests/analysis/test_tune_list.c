@@ -23,7 +23,7 @@ static fl_tune_state list_of(const fl_trace *const *trace, const fl_tune_options
 static void the_settings_in_force_come_first(void **state)
 {
     (void)state;
-    fl_trace *own = tuning_read("a 1 30MiB\n");
+    fl_trace *own = tuning_read("a 1 300MiB\n");
     const fl_trace *trace = own;
     fl_tune_options options = tuning_options(NULL, 100);
     options.replay.conf = "max_split_size_mb:99";

@@ -1,8 +1,9 @@
-/* bench load FILE | replay FILE RELEASE CONF REPEAT | observe FILE REPEAT: measurements, each as
- * one line of `key value`.
+/* bench load FILE | replay FILE RELEASE CONF REPEAT | observe FILE REPEAT | tune FILE COUNT JOBS:
+ * measurements, each as one line of `key value`.
  *
  * Reads and replays through the public headers; observers have none yet.  bench.py runs it and
  * makes the table. */
+#include "analysis/tune.h"
 #include "observer/watch.h"
 
 #include <fraglab/explain.h>
@@ -122,6 +123,80 @@ static int bench_observe(char **arguments)
     return status == FL_OK ? 0 : report_failure(&error);
 }
 
+/* Room for what is live at once, and an eighth: a card on which some settings fit. */
+static fl_status find_card(const fl_trace *trace, uint64_t *ret_card, fl_error *error)
+{
+    fl_replay_options options = {.fraction = -1, .capacity_bytes = FL_UNLIMITED, .is_lean = true};
+    fl_replay *run = NULL;
+    fl_replay_summary summary;
+    fl_status status = fl_replay_open(trace, &options, &run, error);
+    if (status == FL_OK)
+        status = fl_replay_run(run, error);
+    if (status == FL_OK) {
+        fl_replay_get_summary(run, &summary);
+        *ret_card = summary.peak.allocated_bytes + summary.peak.allocated_bytes / 8;
+    }
+    fl_replay_close(run);
+    return status;
+}
+
+/* So many settings: those of the search, and split limits.  Some are found to be alike. */
+static fl_status list_settings(fl_tune_state *state, size_t count, fl_error *error)
+{
+    fl_status status = fl_tune_survey(state, error);
+    if (status == FL_OK)
+        status = fl_tune_add_usual(state, error);
+    if (status == FL_OK)
+        status = fl_tune_add_further(state, error);
+    size_t others = state->candidates.count;
+    for (unsigned limit = 21; status == FL_OK && others < count; limit++, others++) {
+        fl_tune_candidate candidate = {.fraction = -1};
+        snprintf(candidate.conf, sizeof candidate.conf, "max_split_size_mb:%u", limit);
+        status = fl_tune_add(state, &candidate, error);
+    }
+    if (state->candidates.count > count)
+        state->candidates.count = count;
+    return status;
+}
+
+static fl_status tune_once(const fl_trace *trace, size_t count, unsigned jobs, fl_error *error)
+{
+    static const size_t device = 0;
+    bool is_exact;
+    fl_tune_options options = {.replay = {.fraction = -1}, .trace_devices = &device, .jobs = jobs};
+    fl_tune_state state = {.host = fl_host_default(),
+                           .traces = &trace,
+                           .trace_count = 1,
+                           .options = &options,
+                           .prices = fl_prices_default()};
+    fl_status status = fl_profile_find("2.9.1", &options.replay.profile, &is_exact, error);
+    if (status == FL_OK)
+        status = find_card(trace, &state.card_bytes, error);
+    if (status == FL_OK)
+        status = list_settings(&state, count, error);
+    uint64_t start = now_ns();
+    if (status == FL_OK)
+        status = fl_tune_try_all(&state, 0, error);
+    if (status == FL_OK)
+        report("tune", count_events(trace) * count, now_ns() - start);
+    fl_vector_deinit(state.host, &state.sizes);
+    fl_vector_deinit(state.host, &state.signatures);
+    fl_vector_deinit(state.host, &state.candidates);
+    return status;
+}
+
+static int bench_tune(char **arguments)
+{
+    fl_error error = {0};
+    fl_trace *trace = NULL;
+    if (fl_read_file(arguments[0], NULL, &trace, &error) != FL_OK)
+        return report_failure(&error);
+    fl_status status = tune_once(trace, strtoull(arguments[1], NULL, 10),
+                                 (unsigned)strtoul(arguments[2], NULL, 10), &error);
+    fl_trace_free(trace);
+    return status == FL_OK ? 0 : report_failure(&error);
+}
+
 static int bench_load(char **arguments)
 {
     fl_error error = {0};
@@ -172,11 +247,12 @@ int main(int argc, char **argv)
     } kinds[] = {{"explain", 2, bench_explain},
                  {"load", 1, bench_load},
                  {"observe", 2, bench_observe},
-                 {"replay", 4, bench_replay}};
+                 {"replay", 4, bench_replay},
+                 {"tune", 3, bench_tune}};
     for (size_t i = 0; argc > 1 && i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(argv[1], kinds[i].name) == 0 && argc == 2 + kinds[i].arguments)
             return kinds[i].run(argv + 2);
     fprintf(stderr, "usage: bench explain FILE BYTES | load FILE | replay FILE RELEASE CONF REPEAT "
-                    "| observe FILE REPEAT\n");
+                    "| observe FILE REPEAT | tune FILE COUNT JOBS\n");
     return FL_ERR_USAGE;
 }

@@ -25,6 +25,7 @@ LOGS = {
     "every line speaks of memory": "2024-05-01 12:13:14 INFO step {0} memory allocated {1:.2f} GiB out of 80 GiB\n",
 }
 REPEAT = "3"
+SETTINGS, JOBS = "200", "2"
 EVENTS = 1_150_000
 LARGE = 250  # MB
 CARD = str(80 << 30)
@@ -166,6 +167,21 @@ def show_replays(program, folder):
                 show_replay(program, name, script, version, conf, driver)
 
 
+def show_tuning(program, folder):
+    """Many settings on one card: the trace is shared, and so are the cores."""
+    scripts = {"lora-gen": "traces/lora-gen.txt.gz", "churn": os.path.join(folder, "churn.txt")}
+    print(f"tune, {SETTINGS} settings on one card, time on the processor shared by {JOBS} cores:")
+    for name, script in scripts.items():
+        run = measure(program, "tune", script, SETTINGS, JOBS)
+        seconds = run["ns"] / 1e9 / int(JOBS)
+        events = run["events"] / int(SETTINGS)
+        print(
+            f"  {name:9} {events:9.0f} events {seconds:6.2f} s, {run['ns'] / run['events']:5.1f} ns an event and setting,"
+            f" peak {run['peak_kib'] / 1024:.0f} MiB",
+            flush=True,
+        )
+
+
 def run_tool(name, *arguments):
     """Makes a file that is always the same, once."""
     if not os.path.exists(arguments[0]):
@@ -184,6 +200,7 @@ def main():
     show_observers(program, path)
     show_explain(program, folder)
     show_replays(program, folder)
+    show_tuning(program, folder)
 
 
 if __name__ == "__main__":
