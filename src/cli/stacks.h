@@ -8,8 +8,8 @@
 
 #define FL_STACK_SIZE 2000 /* of a stack in text */
 
-/* The innermost frame and those outside of PyTorch, at most `most`, without those that name no file
- * where others do. */
+/* At most `most` frames: the operator, the innermost line of Python and those outside of PyTorch;
+ * of a stack without Python the functions, without the allocator's own. */
 void fl_stack_describe(const fl_trace *trace, uint32_t stack, uint64_t most, char *buffer,
                        size_t size);
 
