@@ -280,8 +280,8 @@ static fl_status capacity_file(fl_session *session, fl_setup *setup, fl_trace *t
 {
     struct finding finding = {.trace = trace, .setup = setup};
     fl_status status = fl_setup_from_trace(session, trace, setup, error);
-    if (status == FL_OK && fl_trace_format(trace) != FL_FORMAT_SCRIPT)
-        status = fl_rebuild(trace, setup->trace_device, setup->recorded, error);
+    if (status == FL_OK)
+        status = fl_setup_rebuild(session, trace, setup, error);
     if (status == FL_OK)
         status = search_trace(session, &finding, error);
     if (status != FL_OK)

@@ -61,8 +61,8 @@ static fl_status diagnose_file(fl_session *session, const char *path, fl_diagnos
     bool has_events = status == FL_OK && fl_trace_event_count(file.trace, device) > 0;
     if (status == FL_OK && !has_events)
         take_fullest_device(session, file.trace, &file.setup);
-    if (has_events && fl_trace_format(file.trace) != FL_FORMAT_SCRIPT)
-        status = fl_rebuild(file.trace, device, file.setup.recorded, error);
+    if (has_events)
+        status = fl_setup_rebuild(session, file.trace, &file.setup, error);
     if (status == FL_OK) {
         fl_diagnose_options options = {fl_setup_replay_options(session, &file.setup),
                                        fl_session_jobs(session)};

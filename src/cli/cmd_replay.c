@@ -415,8 +415,7 @@ static fl_status replay_trace(fl_session *session, fl_trace *trace, fl_setup *se
                         "memory_stats leaves out %s: an empty_cache that gave nothing back is not "
                         "in a snapshot",
                         not_recorded[0]);
-    if (!is_script)
-        status = fl_rebuild(trace, setup->trace_device, setup->recorded, error);
+    status = fl_setup_rebuild(session, trace, setup, error);
     uint64_t ooms = 0;
     if (status == FL_OK)
         status = run_replay(session, trace, setup, &ooms, error);

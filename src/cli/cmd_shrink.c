@@ -293,6 +293,8 @@ static fl_status shrink_file(fl_session *session, fl_setup *setup, fl_trace *tra
     struct work work = {
         .session = session, .setup = setup, .command = session->options.while_command};
     fl_status status = fl_setup_from_trace(session, trace, setup, error);
+    if (status == FL_OK)
+        status = fl_setup_check_range(session, trace, setup, error);
     if (status == FL_OK && fl_trace_format(trace) != FL_FORMAT_SCRIPT)
         status = fl_rebuild(trace, setup->trace_device, setup->recorded, error);
     if (status == FL_OK && work.command != NULL)

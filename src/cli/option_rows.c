@@ -65,7 +65,7 @@ static const fl_option allocator_rows[] = {
      "where segments come from (sim); cuda: not in this build", NULL},
     {"range", 0, FL_OPTION_TEXT, SETS(range), "A:B",
      "only these events, half open: numbers, or seconds since the first one (12.5s:14s); without A "
-     "from the first, without B to the last; in this build nothing may be live before A", NULL},
+     "from the first, without B to the last; what was there before A is kept", NULL},
     {"start", 0, FL_OPTION_WORD, SETS(start), "recorded|fresh",
      "where a window is cut, blocks from before: where they were, or allocated anew (where they "
      "were, if release and settings are the recorded ones)", start_words},

@@ -174,7 +174,7 @@ fl_status fl_setup_from_trace(fl_session *session, fl_trace *trace, fl_setup *se
     if (status != FL_OK)
         return status;
     take_start(&session->options, trace, setup);
-    return fl_setup_range_from_trace(session, trace, setup, error);
+    return fl_setup_range_from_trace(trace, setup, error);
 }
 
 uint64_t fl_setup_total(const fl_setup *setup)

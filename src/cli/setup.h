@@ -58,6 +58,16 @@ fl_status fl_setup_from_options(fl_session *session, fl_setup *ret_setup, fl_err
 fl_status fl_setup_from_trace(fl_session *session, fl_trace *trace, fl_setup *setup,
                               fl_error *error);
 
+/* What must be known of the trace before it can be replayed: what a history does not say, and what
+ * was there before the first event of a range. */
+fl_status fl_setup_rebuild(const fl_session *session, fl_trace *trace, const fl_setup *setup,
+                           fl_error *error);
+
+/* FL_ERR_UNAVAILABLE: something is live before the first event of a range, and the command cannot
+ * start with that. */
+fl_status fl_setup_check_range(const fl_session *session, const fl_trace *trace,
+                               const fl_setup *setup, fl_error *error);
+
 /* What the card is said to have in all; 0: nothing is said. */
 uint64_t fl_setup_total(const fl_setup *setup);
 
@@ -109,7 +119,6 @@ bool fl_setup_shows_limit(const fl_trace *trace, size_t device);
 fl_status fl_setup_gpu_from_options(fl_session *session, fl_setup *setup, fl_error *error);
 void fl_setup_gpu_from_trace(fl_session *session, const fl_trace *trace, fl_setup *setup);
 fl_status fl_setup_range_from_options(const fl_session *session, fl_setup *setup, fl_error *error);
-fl_status fl_setup_range_from_trace(const fl_session *session, const fl_trace *trace,
-                                    fl_setup *setup, fl_error *error);
+fl_status fl_setup_range_from_trace(const fl_trace *trace, fl_setup *setup, fl_error *error);
 
 #endif

@@ -3,6 +3,7 @@
 #include "cli/setup.h"
 
 #include <fraglab/units.h>
+#include <fraglab/verify.h>
 
 #include <inttypes.h>
 #include <string.h>
@@ -91,18 +92,44 @@ static fl_status count_live(const fl_host *host, const fl_trace *trace, const fl
     return FL_OK;
 }
 
-static fl_status check_start(const fl_host *host, const fl_trace *trace, const fl_setup *setup,
-                             fl_error *error)
+fl_status fl_setup_check_range(const fl_session *session, const fl_trace *trace,
+                               const fl_setup *setup, fl_error *error)
 {
     uint64_t live = 0;
-    fl_status status = count_live(host, trace, setup, &live, error);
+    fl_status status = count_live(&session->host, trace, setup, &live, error);
     if (status != FL_OK || live == 0)
         return status;
     fl_fail(error, FL_ERR_UNAVAILABLE,
             "%s: %" PRIu64 " allocations are live before event %" PRIu64
-            ", and this build cannot start with live blocks",
+            ", and a part without them would not be refused in the same way",
             fl_trace_path(trace), live, setup->first_event);
     return fl_hint(error, "--range 0:%" PRIu64 " starts with none", setup->end_event);
+}
+
+/* A script is run up to the range as it will be run in it; for an allocator that takes nothing over
+ * only what is live there counts. */
+static fl_replay_options options_before(const fl_session *session, const fl_setup *setup)
+{
+    fl_replay_options options = fl_setup_replay_options(session, setup);
+    if (setup->policy->adopt == NULL) {
+        options.policy = NULL;
+        options.policy_params = NULL;
+        options.profile = setup->recorded;
+    }
+    return options;
+}
+
+fl_status fl_setup_rebuild(const fl_session *session, fl_trace *trace, const fl_setup *setup,
+                           fl_error *error)
+{
+    fl_status status = FL_OK;
+    if (fl_trace_format(trace) != FL_FORMAT_SCRIPT)
+        status = fl_rebuild(trace, setup->trace_device, setup->recorded, error);
+    if (status != FL_OK || setup->first_event == 0)
+        return status;
+    fl_replay_options options = options_before(session, setup);
+    return fl_start_at(trace, setup->trace_device, setup->recorded, setup->first_event, &options,
+                       error);
 }
 
 static fl_status check_ends(const fl_trace *trace, size_t device, uint64_t first, uint64_t end,
@@ -122,8 +149,7 @@ static fl_status check_ends(const fl_trace *trace, size_t device, uint64_t first
     return fl_hint(error, "--range %" PRIu64 ": goes to the end", first < count ? first : 0);
 }
 
-fl_status fl_setup_range_from_trace(const fl_session *session, const fl_trace *trace,
-                                    fl_setup *setup, fl_error *error)
+fl_status fl_setup_range_from_trace(const fl_trace *trace, fl_setup *setup, fl_error *error)
 {
     size_t device = setup->trace_device;
     uint64_t count = fl_trace_event_count(trace, device), first = 0, end = count;
@@ -139,7 +165,9 @@ fl_status fl_setup_range_from_trace(const fl_session *session, const fl_trace *t
         return status;
     setup->first_event = first;
     setup->end_event = end;
-    return check_start(&session->host, trace, setup, error);
+    if (first > 0 && setup->start_word == NULL)
+        setup->start_word = setup->start == FL_START_FRESH ? "fresh" : "recorded";
+    return FL_OK;
 }
 
 /* "0, 2": devices that have events. */

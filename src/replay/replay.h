@@ -71,6 +71,9 @@ void fl_replay_find_start(fl_replay *replay);
 fl_status fl_replay_adopt(fl_replay *replay, fl_error *error);
 fl_status fl_replay_begin(fl_replay *replay, fl_error *error);
 
+/* before.c: what was asked before a range and still matters there. */
+fl_status fl_replay_ask_before(fl_replay *replay, fl_error *error);
+
 /* loop.c: asks for an op on behalf of `event`, as if it were inferred, and tells the watcher what
  * the changes kept so far add up to. */
 fl_status fl_replay_ask(fl_replay *replay, fl_op *op, fl_error *error);

@@ -13,13 +13,13 @@ void fl_replay_find_start(fl_replay *replay)
     const fl_trace_device *device = &replay->trace->devices.items[replay->options.trace_device];
     const fl_trace_start *start = &device->start;
     replay->has_begun = true;
-    if (!start->is_placed || replay->options.first_event > 0)
+    if (!start->is_placed || replay->options.first_event != start->event)
         return;
     replay->start = (fl_start){
         start->segments.items, start->segments.count, start->blocks.items,
         start->blocks.count,   start->ranges.items,   start->ranges.count,
     };
-    replay->has_begun = start->segments.count == 0;
+    replay->has_begun = start->segments.count == 0 && replay->options.first_event == 0;
 }
 
 fl_status fl_replay_adopt(fl_replay *replay, fl_error *error)
@@ -189,10 +189,13 @@ fl_status fl_replay_begin(fl_replay *replay, fl_error *error)
         return FL_OK;
     replay->has_begun = true;
     bool is_recorded = replay->options.start == FL_START_RECORDED;
+    bool is_range = replay->options.first_event > 0;
     fl_status status = is_recorded ? tell_start(replay, error) : ask_start(replay, error);
+    if (status == FL_OK && is_range && !replay->has_ended)
+        status = fl_replay_ask_before(replay, error);
     replay->peak = replay->now;
     replay->peak_allocated_event = replay->peak_reserved_event = replay->event;
-    if (!is_recorded)
+    if (!is_recorded || is_range)
         replay->allocs = replay->frees = 0;
     if (status != FL_OK && error != NULL)
         fl_prefix(error, "%s: before the first event", fl_trace_path(replay->trace));

@@ -83,6 +83,7 @@ typedef struct fl_trace_start {
     bool is_known;     /* the walk back was made and met no contradiction */
     fl_break broken;   /* the one that it met */
     bool is_placed;    /* the rest is valid, and the runs know their range */
+    uint64_t event;    /* before which it was; 0 unless a replay of what is before was made */
     struct fl_block_vector blocks;
     struct fl_range_vector ranges;
     struct fl_u64_vector ages;  /* pairs of ranges by address, the older first, as decisions show */
