@@ -78,8 +78,8 @@ FL_API fl_status fl_rebuild(fl_trace *trace, size_t device, const fl_profile *pr
 
 /* Makes what a device held just before `event` the state from which a replay of the events from
  * there on starts: a history is replayed up to there over its own record, as fl_rebuild, which must
- * have been called, understood it; a script as `options` say.  FL_ERR_UNAVAILABLE: the policy cannot
- * be walked. */
+ * have been called, understood it; a script as `options` say.  FL_ERR_UNAVAILABLE: the policy
+ * cannot be walked. */
 FL_API fl_status fl_start_at(fl_trace *trace, size_t device, const fl_profile *profile,
                              uint64_t event, const fl_replay_options *options, fl_error *error);
 

@@ -70,8 +70,8 @@ static fl_status read_file(struct work *work, size_t index, const fl_setup *type
         fl_session_read_file(work->session, work->session->options.words[index], trace, error);
     if (status == FL_OK)
         status = fl_setup_from_trace(work->session, *trace, &setup, error);
-    if (status == FL_OK && fl_trace_format(*trace) != FL_FORMAT_SCRIPT)
-        status = fl_rebuild(*trace, setup.trace_device, setup.recorded, error);
+    if (status == FL_OK)
+        status = fl_setup_rebuild(work->session, *trace, &setup, error);
     work->devices[index] = setup.trace_device;
     return status == FL_OK ? take_setup(work, index, &setup, error) : status;
 }
