@@ -61,8 +61,9 @@ typedef struct fl_verdict {
     uint64_t inferred_pools;    /* private ones that the file does not name */
     uint64_t inferred_settings; /* changes on the way, or from the start */
     uint64_t inferred_limits;
-    uint64_t start_blocks;  /* in use before the first event of a cut window */
-    uint64_t hidden_tails;  /* of these, larger than what was asked for, as their neighbours show */
+    uint64_t start_blocks; /* in use before the first event of a cut window */
+    uint64_t hidden_tails; /* of these, larger than what was asked for, as their neighbours show */
+    uint64_t hidden_tail_bytes;
     uint64_t open_tails;    /* perhaps larger: nothing in the window tells */
     uint64_t inferred_ages; /* which of two segments from before is older, as decisions show */
     uint64_t releases_by_cause[FL_CAUSE_COUNT];       /* segments given back, by why */

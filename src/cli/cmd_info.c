@@ -1,4 +1,5 @@
 /* info FILE: what is in it, without replaying. */
+#include "cli/advice.h"
 #include "cli/envelope.h"
 #include "cli/memory.h"
 #include "cli/setup.h"
@@ -86,6 +87,41 @@ static void emit_final(fl_emit *emit, const fl_survey *survey)
     fl_emit_for(emit, FL_EMIT_FOR_PROGRAMS | FL_EMIT_FOR_TABLES);
 }
 
+/* What a file can and cannot tell; a script is nothing but what it tells. */
+static void emit_advice(fl_emit *emit, const fl_trace *trace, size_t device,
+                        const fl_survey *survey)
+{
+    fl_advice advice = {.count = 0};
+    bool is_script = fl_trace_format(trace) == FL_FORMAT_SCRIPT;
+    if (!is_script)
+        fl_advice_give(trace, device, survey, &advice);
+    fl_emit_for(emit, FL_EMIT_FOR_PROGRAMS);
+    fl_emit_pair(emit, "covers", NULL, is_script ? fl_emit_null() : fl_emit_text(advice.covers));
+    fl_emit_list_begin(emit, "lacks", NULL);
+    for (size_t i = 0; i < advice.count; i++)
+        fl_emit_item(emit, fl_emit_text(advice.lacks[i]));
+    fl_emit_list_end(emit);
+    fl_emit_list_begin(emit, "next_time", NULL);
+    for (size_t i = 0; i < advice.count; i++)
+        if (advice.next_time[i] != NULL)
+            fl_emit_item(emit, fl_emit_text(advice.next_time[i]));
+    fl_emit_list_end(emit);
+    fl_emit_for(emit, FL_EMIT_FOR_PROGRAMS | FL_EMIT_FOR_TABLES);
+}
+
+static void text_advice(fl_emit *emit, const fl_trace *trace, size_t device,
+                        const fl_survey *survey)
+{
+    fl_advice advice;
+    fl_advice_give(trace, device, survey, &advice);
+    fl_emit_pair(emit, "covers", "covers", fl_emit_text(advice.covers));
+    for (size_t i = 0; i < advice.count; i++) {
+        fl_emit_pair(emit, "lacks", "cannot tell", fl_emit_text(advice.lacks[i]));
+        if (advice.next_time[i] != NULL)
+            fl_emit_pair(emit, "next_time", "next time", fl_emit_text(advice.next_time[i]));
+    }
+}
+
 static void emit_device(fl_session *session, const fl_trace *trace, size_t device,
                         const fl_survey *survey)
 {
@@ -102,6 +138,7 @@ static void emit_device(fl_session *session, const fl_trace *trace, size_t devic
     fl_emit_pair(emit, "has_history", NULL, fl_emit_bool(survey->events > 0));
     fl_emit_pair(emit, "has_stacks", NULL, fl_emit_bool(survey->has_stacks));
     fl_emit_pair(emit, "span_s", NULL, survey->has_times ? fl_emit_real(span) : fl_emit_null());
+    emit_advice(emit, trace, device, survey);
     emit_final(emit, survey);
     emit_live(session, trace, "peak", &survey->peak);
     emit_live(session, trace, "end", &survey->end);
@@ -200,6 +237,8 @@ static void text_device(fl_session *session, const fl_trace *trace, size_t devic
     snprintf(span, sizeof span, "%.3f s",
              survey->has_times ? ((double)survey->last_us - (double)survey->first_us) / 1e6 : 0);
     fl_emit_pair(emit, "span_s", "time", survey->has_times ? fl_emit_text(span) : fl_emit_null());
+    if (!is_script)
+        text_advice(emit, trace, device, survey);
     if (!is_script)
         text_final(emit, survey);
     text_moment(emit, "live at the peak", &survey->peak, true);

@@ -209,6 +209,7 @@ static void emit_inferred(fl_emit *emit, const fl_verdict *verdict)
     fl_emit_pair(emit, "limits", NULL, fl_emit_count(verdict->inferred_limits));
     fl_emit_pair(emit, "start_blocks", NULL, fl_emit_count(verdict->start_blocks));
     fl_emit_pair(emit, "hidden_tails", NULL, fl_emit_count(verdict->hidden_tails));
+    fl_emit_pair(emit, "hidden_tail_bytes", NULL, fl_emit_bytes(verdict->hidden_tail_bytes));
     fl_emit_pair(emit, "open_tails", NULL, fl_emit_count(verdict->open_tails));
     fl_emit_pair(emit, "ages", NULL, fl_emit_count(verdict->inferred_ages));
     fl_emit_object_end(emit);
@@ -352,19 +353,22 @@ static void text_history(fl_emit *emit, const struct verdicts *verdicts)
 /* Cut windows: how much of what was there before is inferred. */
 static void text_window(fl_emit *emit, const struct verdicts *verdicts)
 {
-    uint64_t blocks = 0, hidden = 0, open = 0;
+    uint64_t blocks = 0, hidden = 0, bytes = 0, open = 0;
     if (verdicts->all.is_complete || !verdicts->all.has_history)
         return;
     for (size_t i = 0; i < verdicts->count; i++) {
         blocks += verdicts->items[i].verdict.start_blocks;
         hidden += verdicts->items[i].verdict.hidden_tails;
+        bytes += verdicts->items[i].verdict.hidden_tail_bytes;
         open += verdicts->items[i].verdict.open_tails;
     }
-    char text[160], tails[80] = "";
+    char text[240], size[24], tails[160] = "";
+    fl_format_bytes(bytes, size, sizeof size);
     if (hidden + open > 0)
         snprintf(tails, sizeof tails,
-                 "; sizes inferred: %" PRIu64 " from neighbours, %" PRIu64 " without a trace",
-                 hidden, open);
+                 "; inferred: %" PRIu64 " hold %s more than was asked for, %" PRIu64
+                 " maybe more, which nothing shows",
+                 hidden, size, open);
     snprintf(text, sizeof text, "cut: %" PRIu64 " blocks from before%s", blocks, tails);
     fl_emit_pair(emit, "window", "window", fl_emit_text(text));
 }

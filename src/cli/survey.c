@@ -202,6 +202,16 @@ static void step(struct census *census, uint64_t index)
     }
 }
 
+/* Bytes that are live from before the first event to where the pass has come. */
+static uint64_t count_kept(const struct census *census)
+{
+    uint64_t kept = census->old_bytes;
+    for (uint32_t id = 0; id < census->owner_count; id++)
+        if (census->owners[id].is_before && census->owners[id].is_live)
+            kept = add(kept, census->owners[id].bytes);
+    return kept;
+}
+
 static void hold(fl_holder *holders, size_t stacks, uint32_t stack, uint64_t bytes)
 {
     fl_holder *holder = &holders[stack < stacks ? stack : stacks];
@@ -261,6 +271,8 @@ static fl_status list_holders(const struct census *census, fl_live *live, fl_err
 static fl_status find_live(struct census *census, fl_survey *survey, fl_error *error)
 {
     begin_pass(census);
+    survey->before_bytes = census->bytes;
+    survey->before_blocks = census->blocks;
     uint64_t peak = census->bytes, peak_steps = 0;
     for (uint64_t i = 0; i < survey->events; i++) {
         step(census, i);
@@ -270,6 +282,7 @@ static fl_status find_live(struct census *census, fl_survey *survey, fl_error *e
         }
     }
     survey->end.event = survey->events;
+    survey->kept_bytes = count_kept(census);
     fl_status status = list_holders(census, &survey->end, error);
     if (status != FL_OK)
         return status;

@@ -28,7 +28,9 @@ typedef struct fl_survey {
     bool is_complete, has_final_state;
     size_t segment_count; /* of the final state, as are the next two */
     uint64_t reserved_bytes;
-    uint64_t block_counts[3]; /* by fl_block_state */
+    uint64_t block_counts[3];             /* by fl_block_state */
+    uint64_t before_bytes, before_blocks; /* live before the first event, as far as it shows */
+    uint64_t kept_bytes;                  /* of these, live to the end */
     fl_live peak, end;
 } fl_survey;
 

@@ -60,6 +60,12 @@ static uint64_t block_bound(const struct fl_block_vector *blocks, size_t i,
                : end;
 }
 
+static void note_tail(struct placing *placing, uint64_t bytes)
+{
+    placing->device->start.hidden_tails++;
+    placing->device->start.hidden_tail_bytes += bytes;
+}
+
 static bool size_block(struct placing *placing, size_t i, const fl_segment_view *run)
 {
     fl_block_view *block = &placing->blocks.items[i];
@@ -73,8 +79,8 @@ static bool size_block(struct placing *placing, size_t i, const fl_segment_view 
     bool is_oversize = rounded >= settings->max_split_bytes;
     bool fills_run = block->address == run->address && room == run->size;
     if (gap <= FL_SMALL_SIZE || (is_oversize && fills_run)) {
+        note_tail(placing, room - block->size);
         block->size = room;
-        placing->device->start.hidden_tails++;
         return true;
     }
     if (is_oversize)
@@ -119,7 +125,8 @@ static bool leave_open(struct placing *placing, const fl_extent *gap)
         start->lessons_of == placing->profile ? fl_tails_known(start, block->address) : 0;
     bool is_learnt = tail > 0 && tail < gap->size;
     block->size += is_learnt ? tail : 0;
-    start->hidden_tails += is_learnt;
+    if (is_learnt)
+        note_tail(placing, tail);
     start->open_tails += !is_learnt;
     if (!fl_vector_reserve(placing->host, &start->open, 1, placing->error))
         return false;
@@ -144,7 +151,7 @@ static bool read_gaps(struct placing *placing)
             uint64_t tail = address - gap.address;
             if (tail > 0 && is_tail(tail)) {
                 placing->blocks.items[gap.owner].size += tail;
-                placing->device->start.hidden_tails++;
+                note_tail(placing, tail);
             }
         } else if (is_end_of_block(placing, columns->kind[i]) && columns->id[i] != FL_NONE &&
                    columns->id[i] >= first_id &&
@@ -336,7 +343,7 @@ static bool place(struct placing *placing)
     size_t count = start->in_use.count;
     start->is_placed = false;
     start->blocks.count = start->ranges.count = 0;
-    start->hidden_tails = start->open_tails = 0;
+    start->hidden_tails = start->hidden_tail_bytes = start->open_tails = 0;
     start->open.count = 0;
     if (!fl_vector_reserve(placing->host, &placing->blocks, count, placing->error))
         return false;

@@ -163,6 +163,7 @@ static void fill_verdict(struct verify *verify)
     const fl_trace_start *start = &verify->trace->devices.items[verify->device].start;
     verdict->start_blocks = start->in_use.count;
     verdict->hidden_tails = start->hidden_tails;
+    verdict->hidden_tail_bytes = start->hidden_tail_bytes;
     verdict->open_tails = start->open_tails;
     verdict->inferred_ages = start->ages.count / 2;
 }

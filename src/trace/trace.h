@@ -90,6 +90,7 @@ typedef struct fl_trace_start {
     struct fl_u64_vector tails; /* pairs of a block's address and its tail, as decisions show */
     const void *lessons_of;     /* the release for which they do */
     struct fl_u32_vector open;  /* indices of `in_use`: whose tails no address shows */
+    uint64_t hidden_tail_bytes; /* of the next */
     uint64_t hidden_tails;      /* blocks larger than what was asked for, as the window shows */
     uint64_t open_tails;        /* and those that may be, which nothing shows */
 } fl_trace_start;
