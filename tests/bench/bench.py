@@ -12,6 +12,7 @@ import itertools
 import os
 import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, "tests/conformance")
 import memory  # noqa: E402 (beside this file)
@@ -55,6 +56,17 @@ def fastest(runs):
     return min(runs, key=lambda run: run["ns"])
 
 
+def show_flt(program, path, pickle_ns):
+    """The same trace as .flt, mapped."""
+    fraglab = os.path.join(os.path.dirname(program), "../../src/cli/fraglab")
+    with tempfile.TemporaryDirectory() as folder:
+        flt = os.path.join(folder, "trace.flt")
+        subprocess.run([fraglab, "convert", "-q", "--to", "flt", "-o", flt, path], check=True)
+        run = fastest([measure(program, "load", flt) for _ in range(ROUNDS)])
+        size = os.path.getsize(flt)
+    print(f"  .flt         {run['ns'] / 1e9:7.4f} s, {size / 1e6:.0f} MB, {pickle_ns / run['ns']:.0f} times as fast")
+
+
 def show_load(program, path):
     ours, theirs = [], []
     for _ in range(ROUNDS):
@@ -65,6 +77,7 @@ def show_load(program, path):
     print(f"  fraglab      {own['ns'] / 1e9:7.3f} s, peak {own['peak_kib'] / 1024:6.0f} MiB")
     print(f"  pickle.load  {other['ns'] / 1e9:7.3f} s, peak {other['peak_kib'] / 1024:6.0f} MiB")
     print(f"  ratio        {other['ns'] / own['ns']:7.1f} times as fast")
+    show_flt(program, path, other["ns"])
 
 
 def show_memory(program, folder):
