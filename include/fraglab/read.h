@@ -21,8 +21,8 @@ typedef struct fl_read_options {
 
 /* Reads a file (`-`: standard input; gzip and zstd are unpacked on the way).  On success the
  * caller owns *ret_trace.  On failure it is untouched and `error` names file, place and what was
- * expected: FL_ERR_INPUT, FL_ERR_UNAVAILABLE (a known format this build does not read),
- * FL_ERR_RESOURCE. */
+ * expected: FL_ERR_INPUT, FL_ERR_UNAVAILABLE (packed, or of a version, that this build cannot
+ * read), FL_ERR_RESOURCE. */
 FL_API fl_status fl_read_file(const char *path, const fl_read_options *options,
                               fl_trace **ret_trace, fl_error *error);
 

@@ -38,17 +38,6 @@ bool fl_format_is_written(const char *format)
     return reader != NULL && reader->write != NULL;
 }
 
-/* Formats that are known by sight but not read. */
-typedef struct foreign_row {
-    const char *start; /* after blanks */
-    const char *holds; /* somewhere in the first FL_PROBE_SIZE bytes, or NULL */
-    const char *what;
-} foreign_row;
-
-static const foreign_row foreign_rows[] = {
-    {"Thread,Time,Action", NULL, "a table as RMM logs"},
-};
-
 bool fl_bytes_hold(const uint8_t *bytes, size_t size, const char *word)
 {
     size_t length = strlen(word);
@@ -56,21 +45,6 @@ bool fl_bytes_hold(const uint8_t *bytes, size_t size, const char *word)
         if (memcmp(bytes + i, word, length) == 0)
             return true;
     return false;
-}
-
-static const foreign_row *foreign_find(const uint8_t *head, size_t size)
-{
-    size_t blank = 0;
-    while (blank < size && (head[blank] == ' ' || head[blank] == '\n'))
-        blank++;
-    for (size_t i = 0; i < sizeof foreign_rows / sizeof *foreign_rows; i++) {
-        const foreign_row *row = &foreign_rows[i];
-        size_t length = strlen(row->start);
-        if (size - blank >= length && memcmp(head + blank, row->start, length) == 0 &&
-            (row->holds == NULL || fl_bytes_hold(head, size, row->holds)))
-            return row;
-    }
-    return NULL;
 }
 
 /* The names of all readers, or of those that also write, for a hint. */
@@ -118,13 +92,9 @@ static fl_status reader_by_content(fl_input *input, const fl_reader_ops **ret_re
             return FL_OK;
         }
     }
-    const foreign_row *foreign = foreign_find(input->at, size);
     char names[128];
     if (size == 0)
         status = fl_fail(error, FL_ERR_INPUT, "%s:0: the file is empty", input->name);
-    else if (foreign != NULL)
-        status = fl_fail(error, FL_ERR_UNAVAILABLE, "%s: %s, which this build does not read",
-                         input->name, foreign->what);
     else
         status =
             fl_fail(error, FL_ERR_INPUT, "%s:0: expected a trace in a known format", input->name);

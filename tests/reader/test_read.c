@@ -145,24 +145,6 @@ static void genuine_files_are_taken_by_their_reader(void **state)
     }
 }
 
-static void formats_known_by_sight_are_named(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *text, *message;
-    } cases[] = {
-        {"Thread,Time,Action,Pointer,Size,Stream\n",
-         "p: a table as RMM logs, which this build does not read"},
-    };
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        fl_error error;
-        fl_status status = read_text(cases[i].text, strlen(cases[i].text), NULL, &error);
-        assert_int_equal(status, FL_ERR_UNAVAILABLE);
-        assert_string_equal(error.text, cases[i].message);
-        assert_string_equal(error.hint, known_formats());
-    }
-}
-
 static void what_nobody_knows_is_refused(void **state)
 {
     (void)state;
@@ -205,7 +187,6 @@ int main(void)
         cmocka_unit_test(no_two_readers_take_the_same_beginning_of_a_genuine_file),
         cmocka_unit_test(beginnings_of_scripts_are_taken_once),
         cmocka_unit_test(genuine_files_are_taken_by_their_reader),
-        cmocka_unit_test(formats_known_by_sight_are_named),
         cmocka_unit_test(what_nobody_knows_is_refused),
         cmocka_unit_test(a_format_may_be_named),
         cmocka_unit_test(an_error_need_not_be_taken),
