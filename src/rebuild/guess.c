@@ -173,8 +173,6 @@ static fl_status guess_pools(const fl_trace *trace, size_t device, const fl_prof
     for (uint64_t i = 0; of->columns.pool != NULL && i < of->columns.count; i++)
         if (of->columns.pool[i] != FL_NONE16)
             guess->pools.items[of->columns.pool[i]].is_named = true;
-    for (size_t i = 0; i < of->start.segments.count; i++)
-        guess->pools.items[of->start.segments.items[i].pool].is_open_before = true;
     if (profile->has_no_split)
         guess_no_split(of, profile, settings, guess);
     return FL_OK;
@@ -287,6 +285,13 @@ static void route_requests(const fl_columns *columns, fl_guess *guess)
     }
     for (size_t i = 0; i < guess->hits.count; i++)
         guess->asked[guess->hits.items[i]] = 0;
+    for (size_t i = 0; i < guess->pools.count; i++)
+        guess->pools.items[i].is_open_before = false;
+    for (size_t i = 0; i < guess->places.of_start.count; i++) {
+        uint32_t place = guess->places.of_start.items[i];
+        if (place != FL_NONE)
+            guess->pools.items[guess->places.items.items[place].pool].is_open_before = true;
+    }
 }
 
 void fl_guess_drop_hits(fl_guess *guess)
@@ -388,6 +393,18 @@ void fl_guess_deinit(const fl_host *host, fl_guess *guess)
     fl_vector_deinit(host, &guess->refused);
     fl_vector_deinit(host, &guess->hits);
     *guess = (fl_guess){0};
+}
+
+void fl_guess_place_start(fl_trace *trace, size_t device, const fl_guess *guess)
+{
+    fl_trace_start *start = &trace->devices.items[device].start;
+    for (size_t i = 0; i < start->segments.count && guess->places.of == NULL; i++)
+        start->segments.items[i].pool = 0; /* nothing names a pool */
+    for (size_t i = 0; i < guess->places.of_start.count && i < start->segments.count; i++) {
+        uint32_t place = guess->places.of_start.items[i];
+        if (place != FL_NONE)
+            start->segments.items[i].pool = guess->places.items.items[place].pool;
+    }
 }
 
 fl_status fl_guess_insert(fl_trace *trace, size_t device, fl_guess *guess, uint64_t event,

@@ -52,6 +52,10 @@ fl_status fl_guess_add_limit(const fl_trace *trace, fl_guess *guess, uint64_t ev
 /* Plans the ops anew after a change of mind. */
 fl_status fl_guess_plan(const fl_trace *trace, size_t device, fl_guess *guess, fl_error *error);
 
+/* Gives what was there before the first event to the pools that the guess has it in.  No replay may
+ * be open over the trace. */
+void fl_guess_place_start(fl_trace *trace, size_t device, const fl_guess *guess);
+
 /* Inserts what is planned before `event` and, up to what comes behind an empty_cache, at it; with
  * `is_late` also that. */
 fl_status fl_guess_insert(fl_trace *trace, size_t device, fl_guess *guess, uint64_t event,

@@ -185,12 +185,14 @@ static bool find_start(struct finding *finding)
             .end_event = finding->device->columns.count,
             .address = run->address,
             .stream = run->stream,
-            .pool = run->pool,
-            .is_known = run->pool != 0 || finding->device->columns.pool != NULL,
+            .pool = finding->device->columns.pool != NULL ? run->pool : 0,
+            .is_known = finding->device->columns.pool != NULL,
             .is_expandable = run->is_expandable,
         };
-        if (!come(finding, &place, run->size, &index))
+        if (!come(finding, &place, run->size, &index) ||
+            !fl_vector_reserve(finding->host, &finding->places->of_start, 1, finding->error))
             return false;
+        finding->places->of_start.items[finding->places->of_start.count++] = index;
     }
     return true;
 }
@@ -225,6 +227,9 @@ static bool find_all(struct finding *finding)
     for (uint64_t i = 0; i < places->event_count; i++)
         if (places->of[i] != FL_NONE)
             places->of[i] = places_root(places, places->of[i]);
+    for (size_t i = 0; i < places->of_start.count; i++)
+        if (places->of_start.items[i] != FL_NONE)
+            places->of_start.items[i] = places_root(places, places->of_start.items[i]);
     return true;
 }
 
@@ -251,6 +256,7 @@ fl_status fl_places_find(const fl_trace *trace, size_t device, fl_places *ret_pl
 void fl_places_deinit(const fl_host *host, fl_places *places)
 {
     fl_vector_deinit(host, &places->items);
+    fl_vector_deinit(host, &places->of_start);
     fl_delete(host, places->of, places->event_count * sizeof *places->of);
     *places = (fl_places){0};
 }

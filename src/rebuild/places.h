@@ -25,6 +25,7 @@ typedef struct fl_places {
     struct fl_place_vector items;
     uint32_t *of; /* by event: the place of an ALLOC or of a step with the device, or FL_NONE */
     uint64_t event_count;
+    struct fl_u32_vector of_start; /* by run of what was there before: its place, or FL_NONE */
 } fl_places;
 
 /* Reads the places of a device's history.  The caller owns *ret_places.  FL_ERR_RESOURCE. */

@@ -470,12 +470,45 @@ static fl_status rebuild_run(struct rebuild *rebuild, fl_error *error)
     return status;
 }
 
+/* The settings that a guess begins with: those of the file, unless they changed on the way. */
+static fl_status first_settings(const fl_trace *trace, const fl_profile *profile,
+                                const fl_guess *guess, fl_settings *ret_settings, fl_error *error)
+{
+    const fl_planned *first = guess->others.count > 0 ? guess->others.items : NULL;
+    fl_status status = fl_record_conf(trace, profile, ret_settings, error);
+    for (size_t i = 0; status == FL_OK && i < guess->others.count && first[i].event == 0; i++)
+        if (first[i].op.kind == FL_OP_CONFIGURE)
+            status = fl_settings_parse(profile, trace->texts.items[first[i].op.text], ret_settings,
+                                       error);
+    return status;
+}
+
+/* Makes a cut window whole, as this release and the settings that it began with have it. */
+static fl_status place_start(fl_trace *trace, size_t device, const fl_profile *profile,
+                             const fl_guess *guess, fl_error *error)
+{
+    fl_replay_options options = {0};
+    fl_settings settings;
+    fl_status status = fl_record_options(trace, device, profile, trace->host, &options, error);
+    if (status == FL_OK)
+        status = first_settings(trace, profile, guess, &settings, error);
+    if (status == FL_OK)
+        status = fl_start_place(trace, device, profile, &settings, options.total_bytes, error);
+    return status;
+}
+
 fl_status fl_rebuild_try(fl_trace *trace, size_t device, const fl_profile *profile, fl_guess *guess,
                          fl_attempt *ret_attempt, fl_error *error)
 {
     fl_frees_mark(trace, device);
     fl_trace_drop_insertions(trace, device, 0);
     guess->next = 0;
+    fl_guess_place_start(trace, device, guess);
+    fl_status status = fl_trace_is_complete(trace, device)
+                           ? FL_OK
+                           : place_start(trace, device, profile, guess, error);
+    if (status != FL_OK)
+        return status;
     if (ret_attempt != NULL)
         *ret_attempt = (fl_attempt){0};
     struct rebuild rebuild = {
@@ -524,21 +557,6 @@ static fl_status find_start(fl_trace *trace, size_t device, fl_error *error)
     return fail_unknown_start(trace, device, error);
 }
 
-/* Makes a cut window whole, as this release and the recorded settings have it. */
-static fl_status place_start(fl_trace *trace, size_t device, const fl_profile *profile,
-                             fl_error *error)
-{
-    fl_replay_options options = {0};
-    fl_settings settings;
-    fl_status status = fl_record_options(trace, device, profile, trace->host, &options, error);
-    if (status == FL_OK)
-        status = fl_record_conf(trace, fl_record_profile(profile), &settings, error);
-    if (status != FL_OK)
-        return status;
-    return fl_start_place(trace, device, fl_record_profile(profile), &settings, options.total_bytes,
-                          error);
-}
-
 fl_status fl_rebuild(fl_trace *trace, size_t device, const fl_profile *profile, fl_error *error)
 {
     if (device >= fl_trace_device_count(trace))
@@ -549,8 +567,6 @@ fl_status fl_rebuild(fl_trace *trace, size_t device, const fl_profile *profile, 
     bool is_cut = !fl_trace_is_complete(trace, device);
     if (is_cut) {
         fl_status status = find_start(trace, device, error);
-        if (status == FL_OK)
-            status = place_start(trace, device, profile, error);
         if (status != FL_OK)
             return status;
     }

@@ -92,6 +92,25 @@ static bool plan_run(struct scopes *scopes, const struct run *run, bool is_first
            (is_first || plan_op(scopes, run->last + 1, run, FL_OP_POOL_RELEASE));
 }
 
+/* What a pool from before the first event is like, a scope says that holds nothing. */
+static bool plan_setup(struct scopes *scopes)
+{
+    static const uint8_t kinds[] = {FL_OP_SCOPE_BEGIN, FL_OP_SCOPE_END, FL_OP_POOL_RELEASE};
+    for (uint32_t pool = 1; pool < scopes->pool_count; pool++) {
+        const fl_pool_guess *guess = &scopes->pools[pool];
+        struct run run = {.pool = pool, .stream = FL_NONE};
+        bool is_special = (guess->flags & (FL_OP_NO_SPLIT | FL_OP_USE_ON_OOM)) != 0;
+        for (uint8_t i = 0; guess->is_open_before && is_special && i < sizeof kinds; i++) {
+            if (!plan_op(scopes, 0, &run, kinds[i]))
+                return false;
+            fl_planned *planned = &scopes->plan->items[scopes->plan->count - 1];
+            planned->setup = i + 1;
+            planned->is_late = false;
+        }
+    }
+    return true;
+}
+
 /* Runs in order of their first request.  `ends`, by pool: behind the last run so far; 0: none. */
 static bool plan_runs(struct scopes *scopes, uint64_t *ends)
 {
@@ -135,7 +154,7 @@ static int planned_rank(const fl_planned *planned)
 {
     static const uint8_t ranks[FL_OP_KIND_COUNT] = {
         [FL_OP_SCOPE_END] = 1, [FL_OP_POOL_RELEASE] = 2, [FL_OP_SCOPE_BEGIN] = 3};
-    return ranks[planned->op.kind];
+    return planned->setup > 0 ? planned->setup - 4 : ranks[planned->op.kind];
 }
 
 static int planned_by_event(const void *a, const void *b)
@@ -172,7 +191,8 @@ fl_status fl_scopes_plan(const fl_trace *trace, size_t device, const fl_places *
         ends.items[ends.count++] = 0;
         pools[i].released_event = UINT64_MAX;
     }
-    bool is_done = plan_runs(&scopes, ends.items) && plan_releases(&scopes, ends.items);
+    bool is_done =
+        plan_setup(&scopes) && plan_runs(&scopes, ends.items) && plan_releases(&scopes, ends.items);
     fl_vector_deinit(trace->host, &ends);
     if (is_done && plan->count > 1)
         qsort(plan->items, plan->count, sizeof *plan->items, planned_by_event);

@@ -22,6 +22,7 @@ typedef struct fl_pool_guess {
 typedef struct fl_planned {
     uint64_t event;
     bool is_late;
+    uint8_t setup; /* before all else at its event, in this order; 0: not so */
     fl_op op;
 } fl_planned;
 

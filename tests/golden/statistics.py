@@ -42,7 +42,7 @@ def read_stats(path):
 
 
 def differences(program, trace, stem, kind, *options):
-    if kind in FRACTIONS and "2.1.2" not in options:  # which did not write the threshold that it goes with
+    if kind in FRACTIONS:
         options += ("--fraction", FRACTIONS[kind])
     lines, tables, is_untold = [], b"", False
     for device, stats in enumerate(read_stats(stem + ".stats.json")):
@@ -84,6 +84,8 @@ def in_folder(folder):
         own = path.removesuffix(".gz").removesuffix(".pickle")
         stem = own if os.path.exists(own + ".stats.json") else f"{os.path.dirname(path)}/{kind}"
         has_history = not name.endswith((".list.pickle", ".poolP.pickle"))
+        if kind == "gc" and release in ("2.0.1", "2.1.2"):
+            continue  # neither the threshold nor the limit is in the file: only what was decided is known
         if kind in KINDS.split() and has_history and os.path.exists(stem + ".stats.json"):
             yield path, stem, kind, "--torch", release
 

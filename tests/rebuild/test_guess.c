@@ -145,6 +145,15 @@ static void a_cut_window_begins_with_pools(void **state)
     assert_explained_cut(expandable, "2.9.1");
 }
 
+static void a_cut_window_begins_with_a_pool_that_is_dropped(void **state)
+{
+    (void)state;
+    static const char script[] = "# cap=1GiB conf=\n"
+                                 "a 1 3MiB\nb 1\na 2 3MiB\na 3 300\nq 1\na 4 30MiB\nf 4\nf 2\n"
+                                 "f 3\nx 1\ne 1\na 5 300\na 6 30MiB\n";
+    assert_explained_cut(script, "2.9.1");
+}
+
 static void pools_that_are_dropped_one_after_the_other(void **state)
 {
     (void)state;
@@ -212,6 +221,7 @@ int main(void)
         cmocka_unit_test(expandable_segments_of_a_pool),
         cmocka_unit_test(blocks_of_a_pool_that_are_not_split),
         cmocka_unit_test(a_cut_window_begins_with_pools),
+        cmocka_unit_test(a_cut_window_begins_with_a_pool_that_is_dropped),
         cmocka_unit_test(pools_that_are_dropped_one_after_the_other),
         cmocka_unit_test(requests_served_by_a_pool_of_others),
         cmocka_unit_test(every_failure_of_the_host_ends_the_guess),
