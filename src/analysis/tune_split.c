@@ -108,7 +108,7 @@ static fl_status sample(struct splits *splits, uint64_t least, uint64_t end, fl_
     splits->state->is_sampled = true;
     for (uint64_t at = least; at < end && status == FL_OK;) {
         fl_tune_interval interval;
-        uint64_t next, step = at + 1 + at / 8;
+        uint64_t next = at, step = at + 1 + at / 8;
         status = visit(splits, at, &interval, &next, error);
         if (status == FL_OK)
             status = keep(splits, &interval, error);
