@@ -243,6 +243,8 @@ fl_status fl_option_parse(const fl_option_group *const *groups, int argc, char *
         .most_tries = FL_NOT_GIVEN,
         .top = 10,
         .frames = 4,
+        .image = "svg",
+        .rows = 1000,
     };
     int code;
     opterr = 0;

@@ -38,6 +38,8 @@ typedef struct fl_options {
     bool fails_on_oom, wants_decisions, wants_stats, wants_summary;
     fl_process_list processes;
     uint64_t top, frames;
+    const char *output_dir, *image;
+    uint64_t rows;
     const char *fail_on; /* verdicts, apart by commas */
     const char *while_command;
     const char *to;
@@ -77,7 +79,7 @@ typedef struct fl_option_group {
 } fl_option_group;
 
 extern const fl_option_group fl_options_common, fl_options_input, fl_options_allocator,
-    fl_options_convert, fl_options_diagnose, fl_options_info, fl_options_replay,
+    fl_options_convert, fl_options_diagnose, fl_options_info, fl_options_plot, fl_options_replay,
     fl_options_settings, fl_options_shrink, fl_options_tune, fl_options_verify;
 
 /* Reads argv[1..] by the rows of `groups` (ending with NULL); options and other words may be

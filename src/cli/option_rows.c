@@ -11,6 +11,7 @@
 
 static const char *const format_words[] = {"text", "json", "csv", NULL};
 static const char *const color_words[] = {"auto", "always", "never", NULL};
+static const char *const image_words[] = {"svg", "png", NULL};
 static const char *const start_words[] = {"recorded", "fresh", NULL};
 static const char *const on_oom_words[] = {"stop", "skip", NULL};
 
@@ -106,6 +107,15 @@ static const fl_option info_rows[] = {
     END_OF_ROWS,
 };
 
+static const fl_option plot_rows[] = {
+    {"output-dir", 0, FL_OPTION_TEXT, SETS(output_dir), "DIR",
+     "where figures, tables and scripts go; made if it is not there", NULL},
+    {"image", 0, FL_OPTION_WORD, SETS(image), "svg|png", "the kind of image (svg)", image_words},
+    {"rows", 0, FL_OPTION_POSITIVE, SETS(rows), "N",
+     "at most so many rows in a table over time (1000)", NULL},
+    END_OF_ROWS,
+};
+
 static const fl_option replay_rows[] = {
     {"decisions", 0, FL_OPTION_FLAG, SETS(wants_decisions), NULL,
      "every decision as a line of text, instead of the summary; docs/output.md tells what a line "
@@ -166,6 +176,7 @@ const fl_option_group fl_options_allocator = {"The allocator", allocator_rows};
 const fl_option_group fl_options_convert = {"The conversion", convert_rows};
 const fl_option_group fl_options_diagnose = {"The diagnosis", diagnose_rows};
 const fl_option_group fl_options_info = {"What is shown", info_rows};
+const fl_option_group fl_options_plot = {"The figures", plot_rows};
 const fl_option_group fl_options_replay = {"The result", replay_rows};
 const fl_option_group fl_options_settings = {"The judgement", settings_rows};
 const fl_option_group fl_options_shrink = {"What stays", shrink_rows};

@@ -9,4 +9,11 @@
  * FL_ERR_RESOURCE: it could not be started. */
 fl_status fl_shell_ask(const char *command, const char *path, int *ret_exit, fl_error *error);
 
+#define FL_SHELL_NOT_FOUND 127
+
+/* Runs a program found by its name, `words` ending with NULL, with its output thrown away but for
+ * what it says on standard error.  *ret_exit as above; FL_SHELL_NOT_FOUND: there is none of that
+ * name. */
+fl_status fl_shell_run(const char *const *words, int *ret_exit, fl_error *error);
+
 #endif

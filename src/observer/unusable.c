@@ -1,19 +1,16 @@
 /* Free bytes that do not serve, by cause, and the largest piece that would, over time.
  *
- * Free is free for a request.  Each stretch of events has one that stands for it: the first that
- * was refused, else the first that made the device give memory, else the first; and the policy is
- * asked, right after it, what one more like it would meet.  So it costs some questions a stretch,
- * however many events there are. */
+ * Free is free for a request.  Each stretch of events has one that stands for it, the largest of
+ * it, and of those that were refused before others; and the policy is asked, right after it, what
+ * one more like it would meet.  So it costs a few questions a stretch, however many events there
+ * are. */
 #include "base/memory.h"
 #include "observer/spans.h"
-
-/* Why a request stands for its stretch; a later one replaces an earlier only if it tells more. */
-typedef enum standing { STANDS_NOT, STANDS_FIRST, STANDS_GROWTH, STANDS_REFUSAL } standing;
 
 struct row {
     uint64_t event, asked;
     fl_probe probe;
-    standing standing;
+    bool is_refused;
 };
 
 struct fl_observer_state {
@@ -33,26 +30,22 @@ static fl_status unusable_open(struct fl_observer_state *state, const fl_observe
     return state->rows != NULL ? FL_OK : FL_ERR_RESOURCE;
 }
 
-static standing unusable_standing(const fl_view *view)
+/* Does a request tell more than the one that stands for its stretch? */
+static bool unusable_tells_more(const struct row *row, uint64_t asked, bool is_refused)
 {
-    if (view->result->outcome != FL_DONE)
-        return STANDS_REFUSAL;
-    for (size_t i = 0; i < view->change_count; i++)
-        if (view->changes[i].kind <= FL_CHANGE_NO_PAGE)
-            return STANDS_GROWTH;
-    return STANDS_FIRST;
+    return is_refused != row->is_refused ? is_refused : asked > row->asked;
 }
 
 static fl_status unusable_view(struct fl_observer_state *state, const fl_view *view,
                                fl_error *error)
 {
-    if (view->op->kind != FL_OP_ALLOC || view->probe == NULL || view->op->size == 0)
+    if (view->op->kind != FL_OP_ALLOC || view->probe == NULL)
         return FL_OK;
     struct row *row = &state->rows[fl_spans_at(&state->spans, view->event)];
-    standing stands = unusable_standing(view);
-    if (stands <= row->standing)
+    bool is_refused = view->result->outcome != FL_DONE;
+    if (!unusable_tells_more(row, view->op->size, is_refused))
         return FL_OK;
-    row->standing = stands;
+    row->is_refused = is_refused;
     row->event = view->event;
     row->asked = view->op->size;
     return view->probe(view->prober, view->op, &row->probe, error);
@@ -78,12 +71,12 @@ static void unusable_emit(const struct fl_observer_state *state, fl_emit *emit)
     for (size_t i = 0; i < state->count; i++) {
         const struct row *row = &state->rows[i];
         const uint64_t *unusable = row->probe.unusable_bytes;
-        if (row->standing == STANDS_NOT)
+        if (row->asked == 0)
             continue;
         const fl_emit_value cells[] = {
             fl_emit_count(row->event),
             fl_emit_bytes(row->asked),
-            fl_emit_bool(row->standing == STANDS_REFUSAL),
+            fl_emit_bool(row->is_refused),
             fl_emit_bytes(row->probe.usable_bytes),
             fl_emit_bytes(row->probe.largest_usable_bytes),
             fl_emit_bytes(unusable[FL_UNUSABLE_POOL]),

@@ -6,7 +6,7 @@ import re
 import tree
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
-GENERATED = ("registry.h", "available.h", "cli/commands.h")
+GENERATED = ("registry.h", "available.h", "cli/commands.h", "render/scripts.h")
 
 LAYERS = {row["layer"]: set((row["may_use"] or "").split()) for row in tree.table("tests/lint/layers.tsv")}
 OWNER = {
