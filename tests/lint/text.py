@@ -3,10 +3,10 @@
 import tree
 
 FREE_TABS = (".tsv",)
-FREE_FOLDERS = ("tests/data/", "tests/fuzz/corpus/")
+FREE_FOLDERS = ("tests/data/", "tests/fuzz/corpus/", "docs/figures/")
 TEXTS = tree.files(
     "*.md", "lab", "meson*", ".clang-*", "docs/**/*", "src/**/*.*", "include/**/*.h",
-    "tests/**/*.[chp]*", "tests/**/*.build", "tests/**/*.tsv", "traces/*.md",
+    "tests/**/*.[chp]*", "tests/**/*.build", "tests/**/*.tsv", "traces/*.md", "plots/*",
 )
 
 
