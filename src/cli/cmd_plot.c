@@ -115,7 +115,8 @@ static fl_status write_files(const struct drawing *drawing, fl_error *error)
 /* ---- gnuplot --------------------------------------------------------------------------------- */
 
 /* Each script takes what it needs of: folder, image, caption, card, phases, last event. */
-static fl_status draw(const struct drawing *drawing, const fl_figure *figure, fl_error *error)
+static fl_status draw(const struct drawing *drawing, const fl_figure_script *figure,
+                      fl_error *error)
 {
     char script[PATH_SIZE], image[PATH_SIZE];
     char card[NUMBER_SIZE], phases[NUMBER_SIZE], last[NUMBER_SIZE];

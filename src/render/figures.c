@@ -2,9 +2,9 @@
 
 #include "render/scripts.h"
 
-static const fl_figure figures[] = {FL_FIGURE_ROWS};
+static const fl_figure_script figures[] = {FL_FIGURE_ROWS};
 
-const fl_figure *fl_figure_at(size_t index)
+const fl_figure_script *fl_figure_at(size_t index)
 {
     return index < sizeof figures / sizeof *figures ? &figures[index] : NULL;
 }

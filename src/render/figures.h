@@ -7,13 +7,13 @@
 
 #include <stddef.h>
 
-typedef struct fl_figure {
+typedef struct fl_figure_script {
     const char *name;   /* of the script, without `.gp`, and of the image */
     const char *script; /* its text */
-} fl_figure;
+} fl_figure_script;
 
 /* In order of name; NULL beyond the last. */
-const fl_figure *fl_figure_at(size_t index);
+const fl_figure_script *fl_figure_at(size_t index);
 
 /* What all of them load: `style.gp`. */
 const char *fl_figure_style(void);
