@@ -140,6 +140,12 @@ static void text_room(fl_emit *emit, const fl_refusal *refusal)
     }
     fl_format_bytes(refusal->limit_bytes, limit, sizeof limit);
     fl_format_bytes(limit_left, left, sizeof left);
+    if (refusal->total_bytes == FL_UNLIMITED) {
+        fl_emit_line(emit, FL_EMIT_PLAIN,
+                     "at that moment %s were free in the cache, and the limit of %s left %s", cache,
+                     limit, left);
+        return;
+    }
     fl_emit_line(emit, FL_EMIT_PLAIN,
                  "at that moment %s were free in the cache and %s on the card, of which the memory "
                  "fraction's limit of %s left %s",

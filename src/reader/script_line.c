@@ -183,9 +183,14 @@ static bool take_reset(fl_script_line *line, fl_piece word)
     return is_sums || (word.length == 4 && memcmp(word.at, "peak", 4) == 0);
 }
 
-static bool take_fraction(fl_script_line *line, fl_piece word)
+/* A number alone is a fraction; with a unit it is a limit whatever the card has. */
+static bool take_limit(fl_script_line *line, fl_piece word)
 {
-    return fl_parse_real(word.at, word.length, &line->event.fraction) && line->event.fraction <= 1;
+    if (fl_parse_real(word.at, word.length, &line->event.fraction))
+        return line->event.fraction <= 1;
+    line->event.flags |= FL_OP_BYTES;
+    return strchr("BbKkMmGgTt", word.at[word.length - 1]) != NULL &&
+           fl_parse_size(word.at, word.length, &line->event.size);
 }
 
 typedef struct field_row {
@@ -201,7 +206,7 @@ static const field_row field_rows[] = {
     {'n', "a size", take_requested},
     {'s', "a stream (a number)", take_stream},
     {'p', "a pool (N or K.N)", take_pool},
-    {'x', "a fraction from 0 to 1", take_fraction},
+    {'x', "a fraction from 0 to 1, or bytes with their unit", take_limit},
     {'w', "peak or accumulated", take_reset},
 };
 

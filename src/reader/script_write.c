@@ -256,7 +256,10 @@ static fl_status write_op(script_writer *writer, const fl_op *op)
     case FL_OP_TRIM:
         return write_pool(writer, 'e', op);
     case FL_OP_LIMIT:
-        format_fraction(op->fraction, number);
+        if (op->flags & FL_OP_BYTES)
+            snprintf(number, sizeof number, "%" PRIu64 "B", op->size);
+        else
+            format_fraction(op->fraction, number);
         return write_words(writer, "F ", number);
     case FL_OP_CONFIGURE:
         return write_words(writer, "C ", texts[op->text]);

@@ -27,7 +27,7 @@ static const check_rule rules[FL_EVENT_KIND_END] = {
     [FL_OP_SCOPE_END] = {1, ID_NOTHING, 0, 0, 1, 0},
     [FL_OP_POOL_RELEASE] = {1, ID_NOTHING, 0, 0, 1, 0},
     [FL_OP_TRIM] = {1, ID_NOTHING, 0, 0, 0, 0},
-    [FL_OP_LIMIT] = {1, ID_NOTHING, 0, 0, 0, 0},
+    [FL_OP_LIMIT] = {1, ID_NOTHING, FL_OP_BYTES, 0, 0, 0},
     [FL_OP_CONFIGURE] = {1, ID_TEXT, 0, 0, 0, 0},
     [FL_OP_EVENTS_HOLD] = {1, ID_NOTHING, 0, 0, 0, 0},
     [FL_OP_EVENTS_COMPLETE] = {1, ID_NOTHING, 0, 0, 0, 0},
@@ -48,9 +48,11 @@ static const check_rule rules[FL_EVENT_KIND_END] = {
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-static bool fraction_is_valid(uint64_t bits)
+static bool limit_is_valid(uint8_t flags, uint64_t bits)
 {
     double fraction;
+    if (flags & FL_OP_BYTES)
+        return true;
     memcpy(&fraction, &bits, sizeof fraction);
     return fraction >= 0 && fraction <= 1; /* no NaN, either */
 }
@@ -63,7 +65,7 @@ static const char *check_rare(const fl_trace *trace, const fl_columns *columns, 
     uint16_t pool = columns->pool != NULL ? columns->pool[i] : FL_NONE16;
     if (rule->needs_pool && (pool == 0 || pool == FL_NONE16))
         return "a scope without a pool";
-    if (columns->kind[i] == FL_OP_LIMIT && !fraction_is_valid(columns->size[i]))
+    if (columns->kind[i] == FL_OP_LIMIT && !limit_is_valid(columns->flags[i], columns->size[i]))
         return "a fraction that is not from 0 to 1";
     if (columns->flags[i] & FL_OP_AT && columns->kind[i] == FL_OP_ALLOC && address == 0)
         return "a request for no address";
@@ -166,7 +168,7 @@ static const char *check_insertion(const fl_trace *trace, const fl_trace_device 
         (op->stream >= trace->streams.count && (rule->needs_stream || op->stream != FL_NONE)) ||
         (op->pool >= trace->pools.count && op->pool != FL_NONE) ||
         (rule->needs_pool && (op->pool == 0 || op->pool == FL_NONE)) ||
-        (op->kind == FL_OP_LIMIT && !fraction_is_valid(op->size)))
+        (op->kind == FL_OP_LIMIT && !limit_is_valid(op->flags, op->size)))
         return "an inferred operation with a number that is not there";
     return NULL;
 }

@@ -217,7 +217,7 @@ static void each_mistake_is_named_with_its_line(void **state)
             "s:1: expected an id (a number), got '18446744073709551616'");
     refuses("a 1 16777217TiB\n", "s:1: expected a size, got '16777217TiB'");
     refuses("a 1 2 64.0\n", "s:1: expected a stream (a number), got '64.0'");
-    refuses("F 1.5\n", "s:1: expected a fraction from 0 to 1, got '1.5'");
+    refuses("F 1.5\n", "s:1: expected a fraction from 0 to 1, or bytes with their unit, got '1.5'");
     refuses("b .5\n", "s:1: expected a pool (N or K.N), got '.5'");
     refuses("b 5.\n", "s:1: expected a pool (N or K.N), got '5.'");
     refuses("b 0\n", "s:1: pool 0 is the default pool: 'b' does not apply to it");

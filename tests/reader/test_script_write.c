@@ -51,7 +51,7 @@ static void every_operation_is_written(void **state)
                                "f 7\n"
                                "d 7\n"
                                "e\ne 3\n"
-                               "F 0.25\nF 0.1\nF 1.0\nF 0.3333333333333333\n"
+                               "F 0.25\nF 0.1\nF 1.0\nF 0.3333333333333333\nF 4194305B\n"
                                "b 2.5 stream=64 capture=1 nosplit=1 use_on_oom=1\n"
                                "q 2.5\nx 2.5\n"
                                "b 3\nq 3\n"
