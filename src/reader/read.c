@@ -1,4 +1,5 @@
 /* Choosing the reader of a file: by name, or the one whose probe knows the first bytes. */
+#include "reader/foreign.h"
 #include "reader/reader.h"
 #include "registry.h"
 
@@ -86,6 +87,9 @@ static fl_status reader_by_content(fl_input *input, const fl_reader_ops **ret_re
     if (status != FL_OK)
         return status;
     size_t size = (size_t)(input->end - input->at);
+    status = fl_foreign_refuse(input->name, input->at, size, error);
+    if (status != FL_OK)
+        return status;
     for (size_t i = 0; size > 0 && i < READER_COUNT; i++) {
         if (readers[i]->probe(input->at, size)) {
             *ret_reader = readers[i];
