@@ -102,12 +102,16 @@ FL_API fl_status fl_verify_best(fl_trace *trace, size_t device, const fl_profile
                                 size_t count, const fl_host *host, const fl_profile **ret_profile,
                                 fl_verdict *ret_verdict, fl_error *error);
 
-/* The same, but NULL, and no verdict, where none explains it; what the file does not state is
- * sought only with `is_seeking`. */
+typedef struct fl_verify_choice {
+    const fl_profile *profile; /* NULL: none explains the history, and there is no verdict */
+    fl_verdict verdict;
+} fl_verify_choice;
+
+/* The same, but none where none explains it; what the file does not state is sought only with
+ * `is_seeking`. */
 FL_API fl_status fl_verify_choose(fl_trace *trace, size_t device, const fl_profile *const *profiles,
                                   size_t count, bool is_seeking, const fl_host *host,
-                                  const fl_profile **ret_profile, fl_verdict *ret_verdict,
-                                  fl_error *error);
+                                  fl_verify_choice *ret_choice, fl_error *error);
 
 #ifdef __cplusplus
 }

@@ -64,15 +64,14 @@ fl_status fl_setup_fail_marks(const fl_trace *trace, fl_error *error)
 struct choice {
     const fl_profile *marked[RELEASES_MOST]; /* oldest first */
     size_t count;
-    const fl_profile *chosen; /* NULL: none explains it */
-    fl_verdict verdict;
+    fl_verify_choice best;
 };
 
 static fl_status choose(fl_session *session, fl_trace *trace, size_t device, bool is_seeking,
                         struct choice *choice, fl_error *error)
 {
     return fl_verify_choose(trace, device, choice->marked, choice->count, is_seeking,
-                            &session->host, &choice->chosen, &choice->verdict, error);
+                            &session->host, &choice->best, error);
 }
 
 static fl_status choose_with_limit(fl_session *session, fl_trace *trace, size_t device,
@@ -80,7 +79,7 @@ static fl_status choose_with_limit(fl_session *session, fl_trace *trace, size_t 
 {
     fl_trace_set_limit(trace, session->options.fraction, total_bytes);
     fl_status status = choose(session, trace, device, false, choice, error);
-    if (choice->chosen == NULL)
+    if (choice->best.profile == NULL)
         fl_trace_set_limit(trace, -1, 0);
     return status;
 }
@@ -119,7 +118,7 @@ static fl_status search_card(fl_session *session, fl_trace *trace, fl_setup *set
             choose_with_limit(session, trace, setup->trace_device, totals[i], choice, error);
         if (status != FL_OK)
             return status;
-        if (choice->chosen == NULL)
+        if (choice->best.profile == NULL)
             continue;
         setup->total_bytes = totals[i];
         if (!has_capacity)
@@ -135,15 +134,15 @@ static fl_status search_card(fl_session *session, fl_trace *trace, fl_setup *set
 static fl_status choose_by_limit(fl_session *session, fl_trace *trace, fl_setup *setup,
                                  struct choice *choice, fl_error *error)
 {
-    const fl_profile *without = choice->chosen;
+    const fl_profile *without = choice->best.profile;
     bool is_given = setup->gpu_from == FL_FROM_OPTION || setup->gpu_from == FL_FROM_CARD;
     if (without != NULL && !fl_setup_shows_limit(trace, setup->trace_device))
         return FL_OK;
     fl_status status = is_given ? choose_with_limit(session, trace, setup->trace_device,
                                                     fl_setup_total(setup), choice, error)
                                 : search_card(session, trace, setup, choice, error);
-    if (choice->chosen == NULL)
-        choice->chosen = without;
+    if (choice->best.profile == NULL)
+        choice->best.profile = without;
     return status;
 }
 
@@ -151,7 +150,7 @@ static fl_status choose_by_limit(fl_session *session, fl_trace *trace, fl_setup 
  * history. */
 static void take_card_of(const struct choice *choice, fl_setup *setup)
 {
-    const fl_verdict *verdict = &choice->verdict;
+    const fl_verdict *verdict = &choice->best.verdict;
     if (setup->gpu_from != FL_FROM_NOWHERE || verdict->least_refused_bytes == UINT64_MAX)
         return;
     setup->gpu_from = FL_FROM_REFUSAL;
@@ -191,12 +190,12 @@ static fl_status choose_marked(fl_session *session, fl_trace *trace, fl_setup *s
     fl_status status = choose(session, trace, device, !has_fraction, &choice, error);
     if (status == FL_OK && has_fraction)
         status = choose_by_limit(session, trace, setup, &choice, error);
-    if (status == FL_OK && has_fraction && choice.chosen == NULL)
+    if (status == FL_OK && has_fraction && choice.best.profile == NULL)
         status = choose(session, trace, device, true, &choice, error);
     if (status != FL_OK)
         return status;
-    if (choice.chosen != NULL) {
-        *ret_profile = choice.chosen;
+    if (choice.best.profile != NULL) {
+        *ret_profile = choice.best.profile;
         take_card_of(&choice, setup);
     } else if (choice.count > 1) {
         fl_session_warn(session, "%s: no release from %s to %s explains it, taking the newest",

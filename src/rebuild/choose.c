@@ -128,17 +128,15 @@ fl_status fl_verify_best(fl_trace *trace, size_t device, const fl_profile *const
 
 fl_status fl_verify_choose(fl_trace *trace, size_t device, const fl_profile *const *profiles,
                            size_t count, bool is_seeking, const fl_host *host,
-                           const fl_profile **ret_profile, fl_verdict *ret_verdict, fl_error *error)
+                           fl_verify_choice *ret_choice, fl_error *error)
 {
     struct choice choice = {0};
     fl_error why = {0};
     fl_status status = find_best(trace, device, profiles, count, is_seeking, host, &choice, &why);
-    *ret_profile = NULL;
+    ret_choice->profile = NULL;
     if (status == FL_ERR_RESOURCE)
         return fl_fail(error, status, "%s", why.text);
-    if (status != FL_OK || choice.as_good_count == 0)
-        return FL_OK;
-    *ret_profile = choice.profile;
-    *ret_verdict = choice.verdict;
+    if (status == FL_OK && choice.as_good_count > 0)
+        *ret_choice = (fl_verify_choice){.profile = choice.profile, .verdict = choice.verdict};
     return FL_OK;
 }

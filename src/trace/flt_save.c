@@ -322,7 +322,8 @@ static void fill_head(const struct saving *saving, uint8_t *head, size_t head_si
         end = offset + section->size;
         offset = fl_round_up(end, FLT_ALIGN);
     }
-    memcpy(head, FLT_MAGIC, FLT_MAGIC_SIZE);
+    for (size_t i = 0; i < FLT_MAGIC_SIZE; i++)
+        head[i] = (uint8_t)FLT_MAGIC[i];
     put_little(head + 8, FLT_VERSION, 4);
     put_little(head + 12, saving->sections.count, 4);
     put_little(head + 16, end, 8);

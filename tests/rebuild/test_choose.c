@@ -7,15 +7,15 @@
 /* The release chosen among all from index `first` to `last`; NULL: none explains it. */
 static const fl_profile *chosen_of(fl_trace *trace, size_t first, size_t last)
 {
-    const fl_profile *profiles[32], *chosen = fl_profile_at(0);
+    const fl_profile *profiles[32];
     size_t count = 0;
     for (size_t i = first; i <= last && fl_profile_at(i) != NULL; i++)
         profiles[count++] = fl_profile_at(i);
     fl_error error = {0};
-    fl_verdict verdict;
-    if (fl_verify_choose(trace, 0, profiles, count, true, NULL, &chosen, &verdict, &error) != FL_OK)
+    fl_verify_choice choice = {.profile = fl_profile_at(0)};
+    if (fl_verify_choose(trace, 0, profiles, count, true, NULL, &choice, &error) != FL_OK)
         fail_msg("%s", error.text);
-    return chosen;
+    return choice.profile;
 }
 
 static fl_trace *read_trace(const char *path)
