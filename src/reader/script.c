@@ -244,9 +244,11 @@ static fl_status script_header(script_reader *reader, fl_piece text)
 {
     fl_piece rest = text, word;
     if (fl_piece_skip(&rest, "cap=") && fl_piece_word(&rest, &word) &&
-        !fl_parse_size(word.at, word.length, &reader->trace->capacity_bytes))
-        return fl_fail(reader->error, FL_ERR_INPUT, "capacity '%.*s' is not a size",
-                       (int)word.length, word.at);
+        (!fl_parse_size(word.at, word.length, &reader->trace->capacity_bytes) ||
+         reader->trace->capacity_bytes == 0))
+        return fl_fail(reader->error, FL_ERR_INPUT,
+                       "expected a capacity of at least a byte, got '%.*s'", (int)word.length,
+                       word.at);
     fl_piece_blanks(&rest);
     if (fl_piece_skip(&rest, "conf="))
         return script_intern(reader, rest, &reader->trace->conf);

@@ -240,6 +240,37 @@ static void where_a_limit_is_part_of_the_card_the_steps_are_told(void **state)
     fl_trace_free(trace);
 }
 
+/* Two candidates that could grow: an ordinary segment does not, and a range of a size of its own is
+ * the same on every card.  So no step is needed, and none of 8 million tried. */
+static void ranges_that_no_card_makes_larger_need_no_steps(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *conf, *script;
+        uint64_t smallest;
+    } cases[] = {
+        {"",
+         "a 1 8704 1\na 2 2795287 2\na 3 36864 2\na 4 939 2\na 5 853607 3\n"
+         "C roundup_power2_divisions:2,expandable_segments:True\n"
+         "a 6 10485254 2\na 7 115343872 2\na 8 5272019 2\nf 6\nf 7\n"
+         "a 9 125829120 2\na 10 125829120 3\na 11 2928983 2\n",
+         306 * MIB},
+        {"expandable_segments:True,expandable_segments_reserve:0.1G",
+         "a 1 60MiB\na 2 60MiB\nf 1\nf 2\na 3 70MiB\na 4 70MiB\na 5 3MiB\n", 160 * MIB},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        fl_trace *trace = read_script(cases[i].script);
+        fl_capacity_options options = options_of(cases[i].conf, -1);
+        fl_capacity capacity = find(trace, &options);
+        assert_int_equal(capacity.step_bytes, 0);
+        assert_int_equal(capacity.smallest_card_bytes, cases[i].smallest);
+        for (uint64_t card = STEP; card < 400 * MIB; card += STEP)
+            assert_replay_agrees(trace, &options, &capacity, card);
+        fl_capacity_deinit(&capacity);
+        fl_trace_free(trace);
+    }
+}
+
 static bool stop_soon(void *user, uint64_t done, uint64_t total)
 {
     unsigned *calls = user;
@@ -311,6 +342,7 @@ int main(void)
         cmocka_unit_test(memory_outside_counts),
         cmocka_unit_test(another_allocator_is_asked_as_well),
         cmocka_unit_test(where_a_limit_is_part_of_the_card_the_steps_are_told),
+        cmocka_unit_test(ranges_that_no_card_makes_larger_need_no_steps),
         cmocka_unit_test(progress_can_end_the_search),
         cmocka_unit_test(what_cannot_be_replayed_is_said),
         cmocka_unit_test(a_failing_host_is_reported_and_leaves_nothing),

@@ -225,7 +225,8 @@ static void each_mistake_is_named_with_its_line(void **state)
     refuses("a 1 2 dev=256\n", "s:1: expected dev=a device number up to 255, got '256'");
     refuses("a 1 2 t=9223372036854775808\n",
             "s:1: expected t=a time in microseconds, got '9223372036854775808'");
-    refuses("# cap=many\n", "s:1: capacity 'many' is not a size");
+    refuses("# cap=many\n", "s:1: expected a capacity of at least a byte, got 'many'");
+    refuses("# cap=0\n", "s:1: expected a capacity of at least a byte, got '0'");
 }
 
 static void a_last_line_without_its_newline_is_refused(void **state)

@@ -222,7 +222,7 @@ static fl_status adopt_run(torch *st, struct adopt_run *run, const fl_block_view
     adopt_count(st, view);
     if (view->is_expandable) {
         if (run->last == NO_BLOCK)
-            run->lane->ranges++;
+            run->lane->ranges += st->segments.items[view->segment].follows_card;
         fl_status status = adopt_pages(st, view);
         if (status != FL_OK)
             return status;

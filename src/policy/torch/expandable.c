@@ -4,12 +4,46 @@
 /* The card that a range is sized for where the device names no limit. */
 #define EXPANDABLE_NOMINAL_TOTAL (UINT64_C(1) << 40)
 
+static double expandable_asked_bytes(const fl_reserve *reserve, uint64_t total)
+{
+    return reserve->value * (reserve->is_fraction ? (double)total : (double)FL_GIB);
+}
+
+/* The size of a range (11.1): 9/8 of the card, or less where a setting says so. */
+static uint64_t expandable_size(const torch *st, bool *ret_follows_card)
+{
+    const fl_reserve *reserve = &st->settings.reserve;
+    uint64_t total = st->total == FL_UNLIMITED ? EXPANDABLE_NOMINAL_TOTAL : st->total;
+    uint64_t most = UINT64_MAX;
+    fl_add(total, total / 8, &most);
+    double bytes = reserve->is_given ? expandable_asked_bytes(reserve, total) : (double)most;
+    *ret_follows_card = !reserve->is_given || reserve->is_fraction || bytes >= (double)most;
+    return reserve->is_given && bytes < (double)most ? (uint64_t)bytes : most;
+}
+
+uint64_t torch_reserve_bytes(const torch *st)
+{
+    bool follows_card;
+    return expandable_size(st, &follows_card);
+}
+
+static bool expandable_follows_card(const torch *st)
+{
+    bool follows_card;
+    expandable_size(st, &follows_card);
+    return follows_card;
+}
+
 uint32_t torch_segment_new(torch *st, uint64_t address, uint64_t size, uint64_t page, uint64_t age)
 {
     if (!fl_vector_reserve(st->host, &st->segments, 1, st->error))
         return FL_NONE;
     st->segments.items[st->segments.count] =
-        (struct torch_segment){.address = address, .size = size, .page = page, .age = age};
+        (struct torch_segment){.address = address,
+                               .size = size,
+                               .page = page,
+                               .age = age,
+                               .follows_card = page > 0 && expandable_follows_card(st)};
     return (uint32_t)st->segments.count++;
 }
 
@@ -194,19 +228,14 @@ uint32_t torch_find_expandable(const torch *st, const struct torch_request *requ
     return NO_BLOCK;
 }
 
-uint64_t torch_reserve_bytes(const torch *st)
+/* The driver's own failure, not an out-of-memory (11.6). */
+static torch_step expandable_out_of_range(torch *st, uint64_t size)
 {
-    const fl_reserve *reserve = &st->settings.reserve;
-    uint64_t total = st->total == FL_UNLIMITED ? EXPANDABLE_NOMINAL_TOTAL : st->total;
-    uint64_t most = UINT64_MAX;
-    fl_add(total, total / 8, &most);
-    if (!reserve->is_given)
-        return most;
-    double bytes = reserve->value * (reserve->is_fraction ? (double)total : (double)FL_GIB);
-    return bytes < (double)most ? (uint64_t)bytes : most;
+    fl_fail(st->error, FL_ERR_UNAVAILABLE, "no address range of %llu bytes is to be had",
+            (unsigned long long)size);
+    return STEP_BROKEN;
 }
 
-/* Reserves a new range for a pool and stream: one unmapped block. */
 static torch_step expandable_reserve(torch *st, const struct torch_request *request,
                                      uint32_t *ret_block)
 {
@@ -216,19 +245,18 @@ static torch_step expandable_reserve(torch *st, const struct torch_request *requ
     struct torch_lane *lane = torch_lane_make(st, request->pool, request->stream);
     if (lane == NULL)
         return STEP_BROKEN;
-    if (size < request->rounded || lane->ranges > 0)
+    bool follows_card = expandable_follows_card(st);
+    if ((size < request->rounded && follows_card) || lane->ranges > 0)
         torch_track_total(st); /* the range of a larger card might have had room */
+    if (size == 0)
+        return expandable_out_of_range(st, size);
     uint64_t age = st->segment_age++;
     uint64_t address;
     fl_answer answer = fl_device_reserve(st->device, size, page, request->stream, &address);
     if (answer == FL_ANSWER_ERROR)
         return torch_device_broke(st);
-    if (answer == FL_ANSWER_FULL) {
-        /* The driver's own failure, not an out-of-memory (11.6). */
-        fl_fail(st->error, FL_ERR_UNAVAILABLE, "no address range of %llu bytes is left",
-                (unsigned long long)size);
-        return STEP_BROKEN;
-    }
+    if (answer == FL_ANSWER_FULL)
+        return expandable_out_of_range(st, size);
     /* It is given back only after the driver has granted it, which moves later ranges on. */
     if (st->profile->small_range_is_dropped && size < request->rounded)
         return fl_device_unreserve(st->device, address, size) == FL_ANSWER_OK
@@ -238,7 +266,7 @@ static torch_step expandable_reserve(torch *st, const struct torch_request *requ
     if (segment == FL_NONE)
         return STEP_BROKEN;
     struct torch_block like = {.lane = lane->index, .segment = segment};
-    lane->ranges++;
+    lane->ranges += follows_card;
     uint8_t flags = BLOCK_EXPANDABLE | BLOCK_FREE | (pool->is_small ? BLOCK_SMALL : 0);
     *ret_block = torch_block_new(st, &like, address, size, flags);
     if (*ret_block == NO_BLOCK || !torch_unmapped_insert(st, *ret_block))
@@ -329,7 +357,7 @@ static torch_step expandable_drop(torch *st, uint32_t index)
     if (fl_device_unreserve(st->device, segment->address, segment->size) != FL_ANSWER_OK)
         return torch_device_broke(st);
     fl_vector_deinit(st->host, &segment->pages);
-    torch_lane_of(st, block)->ranges--;
+    torch_lane_of(st, block)->ranges -= segment->follows_card;
     torch_tell(st, &change);
     torch_block_drop(st, index);
     return STEP_YES;

@@ -61,9 +61,11 @@ uint64_t torch_reach(const torch *st, const struct torch_block *block)
     return block->size + (next->flags & BLOCK_MAPPED ? 0 : next->size);
 }
 
-/* Does it, or the unmapped range behind it, end the range of its segment? */
+/* Does it, or the unmapped range behind it, end a range that might be larger on a larger card? */
 static bool search_is_open(const torch *st, const struct torch_block *block)
 {
+    if (!st->segments.items[block->segment].follows_card)
+        return false;
     if (block->next == NO_BLOCK)
         return true;
     const struct torch_block *next = torch_block_at(st, block->next);

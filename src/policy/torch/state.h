@@ -57,6 +57,7 @@ struct torch_segment {
     uint64_t address, size;                 /* size of the range where expandable */
     uint64_t page;                          /* 0: not expandable */
     uint64_t age;                           /* its number, as FL_TIE_SEGMENT counts */
+    bool follows_card;                      /* a range that a larger card might make larger */
     FL_VECTOR(torch_pages, uint64_t) pages; /* handle by slot, as far as any was mapped */
 };
 
@@ -97,7 +98,7 @@ struct torch_pool {
 struct torch_lane { /* free and unmapped blocks of one pool and stream */
     struct torch_pool *pool;
     uint32_t index, pool_index, stream;
-    uint32_t ranges; /* expandable ones */
+    uint32_t ranges; /* expandable ones that follow the card */
     struct torch_bins bins;
     fl_ordered unmapped; /* (address, segment) */
 };
