@@ -86,6 +86,13 @@ static void add_outcome(const fl_tune_state *state, size_t trace, const fl_repla
                                           summary.stats.alloc_retries);
 }
 
+/* A trace that changes its settings may have them refused under those of a candidate, such as a
+ * rounding below the size of large segments: the program would end there. */
+static bool is_change_refused(const fl_tune_candidate *candidate, fl_status status)
+{
+    return status == FL_ERR_INPUT && candidate->conf[0] != '\0';
+}
+
 fl_status fl_tune_try(const fl_tune_state *state, const fl_tune_candidate *candidate,
                       uint64_t card_bytes, fl_tune_outcome *ret_outcome, uint64_t *ret_next,
                       fl_error *error)
@@ -102,9 +109,16 @@ fl_status fl_tune_try(const fl_tune_state *state, const fl_tune_candidate *candi
         status = fl_replay_open(state->traces[i], &options, &replay, error);
         if (status != FL_OK)
             return status;
-        status = fl_replay_run(replay, error);
-        if (status == FL_OK)
+        fl_error own = {0};
+        status = fl_replay_run(replay, &own);
+        if (status == FL_OK || is_change_refused(candidate, status))
             add_outcome(state, i, replay, &outcome);
+        else if (error != NULL)
+            *error = own;
+        if (is_change_refused(candidate, status)) {
+            outcome.fits = false;
+            status = FL_OK;
+        }
         uint64_t next = fl_replay_next_value(replay, "max_split_size");
         if (next < least_next)
             least_next = next;

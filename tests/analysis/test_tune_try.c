@@ -36,6 +36,41 @@ static void a_candidate_is_replayed_on_the_card(void **state)
     fl_trace_free(trace);
 }
 
+/* A rounding below the size of large segments is refused. */
+static void settings_under_which_a_change_is_refused_do_not_fit(void **state)
+{
+    (void)state;
+    fl_trace *trace = tuning_read("a 1 30MiB\nC max_non_split_rounding_mb:42\nf 1\n");
+    const fl_trace *const traces[] = {trace};
+    fl_tune_options options = tuning_options("2.15.0", 400);
+    fl_tune_state list = tuning_open(traces, 1, &options);
+    add(&list, "");
+    add(&list, "large_segment_size_mb:42");
+    add(&list, "large_segment_size_mb:43");
+    assert_int_equal(fl_tune_try_all(&list, 0, NULL), FL_OK);
+    assert_true(list.candidates.items[0].outcome.fits);
+    assert_true(list.candidates.items[1].outcome.fits);
+    assert_false(list.candidates.items[2].outcome.fits);
+    tuning_close(&list);
+    fl_trace_free(trace);
+}
+
+/* Under no settings of a candidate's own, what is refused is the trace. */
+static void a_trace_that_cannot_be_replayed_is_an_error(void **state)
+{
+    (void)state;
+    fl_trace *trace = tuning_read("a 1 30MiB\nC max_split_size_mb:3\nf 1\n");
+    const fl_trace *const traces[] = {trace};
+    fl_tune_options options = tuning_options("2.15.0", 400);
+    fl_tune_state list = tuning_open(traces, 1, &options);
+    fl_error error = {0};
+    add(&list, "");
+    assert_int_equal(fl_tune_try_all(&list, 0, &error), FL_ERR_INPUT);
+    assert_non_null(strstr(error.text, "max_split_size_mb too small"));
+    tuning_close(&list);
+    fl_trace_free(trace);
+}
+
 static void of_several_traces_the_worst_counts(void **state)
 {
     (void)state;
@@ -99,6 +134,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_candidate_is_replayed_on_the_card),
+        cmocka_unit_test(settings_under_which_a_change_is_refused_do_not_fit),
+        cmocka_unit_test(a_trace_that_cannot_be_replayed_is_an_error),
         cmocka_unit_test(of_several_traces_the_worst_counts),
         cmocka_unit_test(changes_of_the_program_are_replayed),
         cmocka_unit_test(too_many_tries_leave_a_card_unknown),
