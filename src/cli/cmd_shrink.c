@@ -128,7 +128,14 @@ static fl_status write_result(const struct work *work, const fl_trace *result,
 {
     char comment[400];
     comment_words(work, comment, sizeof comment);
-    fl_write_options options = {.comment = comment, .write = write, .user = user};
+    /* Under a command, which may replay by any release, no candidate stated one. */
+    bool is_of_release = work->command == NULL && work->setup->profile != NULL;
+    fl_write_options options = {
+        .release = is_of_release ? fl_profile_release(work->setup->profile) : NULL,
+        .comment = comment,
+        .write = write,
+        .user = user,
+    };
     return fl_write_trace(result, "script", &options, error);
 }
 
@@ -209,7 +216,8 @@ static fl_status emit_result(const struct work *work, const fl_trace *result, fl
     return status == FL_ERR_OUTPUT ? FL_ERR_RESOURCE : status;
 }
 
-/* The script leaves the release out, so the way to see it again is worth a line. */
+/* The script leaves the card's name and the policy out, so the way to see it again is worth a line.
+ */
 static void hint_at_replay(const struct work *work)
 {
     const fl_options *options = &work->session->options;
@@ -219,10 +227,9 @@ static void hint_at_replay(const struct work *work)
         return;
     if (setup->gpu != NULL)
         snprintf(card, sizeof card, "--gpu %s ", setup->gpu->name);
-    fl_session_hint(work->session, "fraglab replay %s%s%s %s", card,
-                    setup->profile != NULL ? "--torch " : "--policy ",
-                    setup->profile != NULL ? fl_profile_release(setup->profile) : options->policy,
-                    options->output);
+    bool is_torch = setup->profile != NULL;
+    fl_session_hint(work->session, "fraglab replay %s%s%s%s%s", card, is_torch ? "" : "--policy ",
+                    is_torch ? "" : options->policy, is_torch ? "" : " ", options->output);
 }
 
 static fl_status give_result(const struct work *work, const fl_trace *result, fl_error *error)
