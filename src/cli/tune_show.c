@@ -333,7 +333,7 @@ static const fl_emit_column interval_columns[] = {
 };
 #define INTERVAL_COLUMNS (sizeof interval_columns / sizeof *interval_columns)
 
-static void emit_interval(fl_emit *emit, const fl_tune_interval *interval)
+static void emit_interval(fl_emit *emit, const fl_tune_interval *interval, fl_emit_value time)
 {
     bool is_open = interval->last_mebibytes == FL_UNLIMITED;
     fl_emit_value cells[INTERVAL_COLUMNS] = {
@@ -343,7 +343,7 @@ static void emit_interval(fl_emit *emit, const fl_tune_interval *interval)
         fl_emit_bytes(interval->outcome.peak_reserved_bytes),
         fl_emit_count(calls_of(&interval->outcome)),
         fl_emit_count(interval->outcome.alloc_retries),
-        fl_emit_real(interval->outcome.cost_us / 1e3),
+        time,
     };
     fl_emit_row(emit, cells);
 }
@@ -380,7 +380,8 @@ static void emit_record(fl_session *session, const fl_tune_finding *finding)
     fl_emit_for(emit, FL_EMIT_FOR_PROGRAMS);
     fl_emit_table_begin(emit, "intervals", NULL, interval_columns, INTERVAL_COLUMNS);
     for (size_t i = 0; i < tuning->interval_count; i++)
-        emit_interval(emit, &tuning->intervals[i]);
+        emit_interval(emit, &tuning->intervals[i],
+                      fl_emit_real(tuning->intervals[i].outcome.cost_us / 1e3));
     fl_emit_table_end(emit);
 }
 
@@ -453,15 +454,25 @@ static void show_candidates(fl_emit *emit, const fl_tune_finding *finding)
     fl_emit_line(emit, FL_EMIT_PLAIN, "of %s tried; --format csv has all", count);
 }
 
+static void show_interval(fl_emit *emit, const fl_tune_interval *interval)
+{
+    char lost[32];
+    time_words(interval->outcome.cost_us, lost, sizeof lost);
+    emit_interval(emit, interval, fl_emit_text(lost));
+}
+
 static void show_intervals(fl_emit *emit, const fl_tuning *tuning)
 {
     size_t count = tuning->interval_count;
     if (count == 0)
         return;
-    fl_emit_table_begin(emit, "intervals", "max_split_size_mb", interval_columns, INTERVAL_COLUMNS);
+    fl_emit_column columns[INTERVAL_COLUMNS];
+    memcpy(columns, interval_columns, sizeof columns);
+    columns[INTERVAL_COLUMNS - 1].type = FL_EMIT_TEXT; /* in words: "21.4 ms" */
+    fl_emit_table_begin(emit, "intervals", "max_split_size_mb", columns, INTERVAL_COLUMNS);
     for (size_t i = 0; i < count; i++)
         if (i < SHOWN_MOST / 2 || count - i <= SHOWN_MOST / 2)
-            emit_interval(emit, &tuning->intervals[i]);
+            show_interval(emit, &tuning->intervals[i]);
     fl_emit_table_end(emit);
     if (count > SHOWN_MOST)
         fl_emit_line(emit, FL_EMIT_PLAIN, "and %zu between those; --format json has all",
