@@ -151,7 +151,7 @@ static fl_status fail_unknown(const char *what, fl_error *error)
         names[i] = listings[i].what;
     fl_fail(error, FL_ERR_USAGE, "list: there are no '%s' to list", what);
     fl_suggest(names, what, "", error);
-    return fl_hint(error, "fraglab list --help");
+    return fl_hint(error, "policies, devices, formats, releases, gpus or commands");
 }
 
 static void emit_listing(fl_emit *emit, const struct listing *listing, size_t column_count)

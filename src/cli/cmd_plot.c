@@ -247,7 +247,7 @@ static fl_status plot_run(fl_session *session, fl_error *error)
 {
     fl_setup setup;
     if (session->options.output_dir == NULL) {
-        fl_fail(error, FL_ERR_USAGE, "plot: option '--output-dir' is missing");
+        fl_fail(error, FL_ERR_USAGE, "plot: --output-dir DIR is missing");
         return fl_hint(error, "fraglab %s", session->command->synopsis);
     }
     fl_status status = fl_setup_from_options(session, &setup, error);

@@ -79,10 +79,8 @@ static const fl_option convert_rows[] = {
     {"to", 0, FL_OPTION_TEXT, SETS(to), "FORMAT",
      "the format of the result: script, flt or json; see `fraglab list formats`", NULL},
     {"torch", 0, FL_OPTION_TEXT, SETS(torch), "VERSION",
-     "the PyTorch release by which a history is understood, or a script is run for its history "
-     "(what the file's marks say, else the newest known)", NULL},
-    {"conf", 0, FL_OPTION_TEXT, SETS(conf), "TEXT",
-     "the settings under which a script is run for its history (its own, else none)", NULL},
+     "the PyTorch release by which a history is understood to become a script (what the file's "
+     "marks say, else the newest known)", NULL},
     {"gpu", 0, FL_OPTION_TEXT, SETS(gpu), "SIZE",
      "device memory, where the file does not tell it: as for `fraglab replay`", NULL},
     END_OF_ROWS,

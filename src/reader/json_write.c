@@ -242,7 +242,7 @@ static fl_status check_trace(const fl_trace *trace, fl_error *error)
 {
     if (trace->format == FL_FORMAT_SCRIPT)
         return fl_fail(error, FL_ERR_UNAVAILABLE,
-                       "%s: it tells what was asked, and a snapshot what came of it",
+                       "%s: a script has no history, which a snapshot in JSON needs",
                        fl_trace_path(trace));
     for (size_t i = 0; i < trace->devices.count; i++)
         if (!trace->devices.items[i].has_final_state && fl_trace_event_count(trace, i) > 0)

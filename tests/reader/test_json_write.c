@@ -89,7 +89,7 @@ static void what_has_no_history_or_no_end_is_refused(void **state)
         const char *path, *end;
     } rows[] = {
         {"tests/fuzz/corpus/script/all.txt",
-         ": it tells what was asked, and a snapshot what came of it"},
+         ": a script has no history, which a snapshot in JSON needs"},
         {NULL, ": device 0 has no final state, without which there is no snapshot"},
     };
     size_t size;
