@@ -53,6 +53,12 @@ const char *fl_observed_name(size_t index)
     return ops != NULL ? ops->name : NULL;
 }
 
+const char *fl_observed_summary(size_t index)
+{
+    const fl_observer_ops *ops = fl_observer_at(index);
+    return ops != NULL ? ops->summary : NULL;
+}
+
 void fl_observed_emit(const fl_observed *observed, size_t index, fl_emit *emit)
 {
     fl_watch_emit(&observed->watch, index, emit);

@@ -21,6 +21,7 @@ void fl_observed_deinit(fl_observed *observed);
 
 /* The tables: one from each observer.  NULL beyond the last. */
 const char *fl_observed_name(size_t index);
+const char *fl_observed_summary(size_t index);
 void fl_observed_emit(const fl_observed *observed, size_t index, fl_emit *emit);
 
 #endif

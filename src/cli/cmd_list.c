@@ -1,4 +1,5 @@
 /* list WHAT: what this build has, each kind as one table. */
+#include "analysis/observed.h"
 #include "cli/envelope.h"
 #include "cli/gpus.h"
 
@@ -55,6 +56,12 @@ static void list_devices(fl_emit *emit)
     const fl_device_ops *device;
     for (size_t i = 0; (device = fl_device_at(i)) != NULL; i++)
         plugin_rows(emit, device->name, device->summary, device->params);
+}
+
+static void list_observers(fl_emit *emit)
+{
+    for (size_t i = 0; fl_observed_name(i) != NULL; i++)
+        named_row(emit, fl_observed_name(i), fl_observed_summary(i));
 }
 
 static const fl_emit_column format_columns[] = {
@@ -137,6 +144,7 @@ static const struct listing {
     {"policies", COLUMNS(plugin_columns), 0, list_policies},
     {"devices", COLUMNS(plugin_columns), 0, list_devices},
     {"formats", COLUMNS(format_columns), 0, list_formats},
+    {"observers", COLUMNS(named_columns), 0, list_observers},
     {"releases", COLUMNS(release_columns), 0, list_releases},
     {"gpus", COLUMNS(gpu_columns), 1, list_gpus},
     {"commands", COLUMNS(named_columns), 0, list_commands},
@@ -151,7 +159,7 @@ static fl_status fail_unknown(const char *what, fl_error *error)
         names[i] = listings[i].what;
     fl_fail(error, FL_ERR_USAGE, "list: there are no '%s' to list", what);
     fl_suggest(names, what, "", error);
-    return fl_hint(error, "policies, devices, formats, releases, gpus or commands");
+    return fl_hint(error, "policies, devices, formats, observers, releases, gpus or commands");
 }
 
 static void emit_listing(fl_emit *emit, const struct listing *listing, size_t column_count)
@@ -183,12 +191,13 @@ static const fl_option_group *const groups[] = {&fl_options_common, NULL};
 
 const fl_command fl_command_list = {
     .name = "list",
-    .summary = "what there is: policies, devices, formats, releases, gpus, commands",
+    .summary = "what there is: policies, devices, formats, releases, gpus, and more",
     .synopsis = "list [options] WHAT",
     .help = "Shows one kind of thing that this build has.  WHAT is one of\n"
             "  policies   allocators, with their parameters\n"
             "  devices    where segments come from\n"
             "  formats    what is read and written\n"
+            "  observers  what `fraglab plot` watches, each with its table\n"
             "  releases   releases of PyTorch that can be replayed\n"
             "  gpus       cards for --gpu; `less context` is the default of --context\n"
             "  commands   commands of fraglab",

@@ -38,6 +38,9 @@ static void each_observer_names_a_table(void **state)
         count++;
     assert_true(count >= 7);
     assert_string_equal(fl_observed_name(0), "counters");
+    for (size_t i = 0; i < count; i++)
+        assert_non_null(fl_observed_summary(i));
+    assert_null(fl_observed_summary(count));
 }
 
 int main(void)
