@@ -58,9 +58,6 @@ bool fl_is_beyond(const fl_number *a, const fl_number *b);
 /* Whether a cap below the card stands, which the request would have exceeded. */
 bool fl_is_limited(const fl_judge *judge);
 
-/* Settles the class. */
-void fl_judge_decide(fl_judge *judge, fl_trouble trouble);
-
 /* The parts, in this order. */
 void fl_explain_request(fl_judge *judge); /* asked_from, asked_to */
 void fl_explain_outside(fl_judge *judge); /* judge->outside */

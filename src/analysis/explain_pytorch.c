@@ -82,7 +82,7 @@ static fl_number surplus(fl_judge *judge)
 
 /* ---- the class ------------------------------------------------------------------------------- */
 
-void fl_judge_decide(fl_judge *judge, fl_trouble trouble)
+static void decide(fl_judge *judge, fl_trouble trouble)
 {
     fl_explanation *out = judge->out;
     out->trouble = trouble;
@@ -101,7 +101,7 @@ static bool decide_size(fl_judge *judge)
             "No card has the %s that were asked for: the size itself is wrong, computed "
             "from a bad shape, index or length.",
             asked.is_wrapped ? "16 EiB" : fl_say_size(asked.bytes).text);
-        fl_judge_decide(judge, FL_TROUBLE_INCONSISTENT);
+        decide(judge, FL_TROUBLE_INCONSISTENT);
         return true;
     }
     if (!asked.is_given || !total.is_given || asked.bytes <= total.bytes)
@@ -111,7 +111,7 @@ static bool decide_size(fl_judge *judge)
                     "The %s asked for are more than the whole card of %s: no setting can serve "
                     "this request.",
                     fl_say_size(asked.bytes).text, fl_say_size(total.bytes).text);
-    fl_judge_decide(judge, FL_TROUBLE_FULL);
+    decide(judge, FL_TROUBLE_FULL);
     return true;
 }
 
@@ -140,7 +140,7 @@ static bool decide_limit(fl_judge *judge)
                     fl_say_size(limit.bytes).text, free.is_given ? ", which had " : "",
                     free.is_given ? fl_say_size(free.bytes).text : "", free.is_given ? " free" : "",
                     has_pieces ? "; inside the cap enough is unused, but in pieces" : "");
-    fl_judge_decide(judge, FL_TROUBLE_LIMIT);
+    decide(judge, FL_TROUBLE_LIMIT);
     return true;
 }
 
@@ -151,7 +151,7 @@ static bool decide_inconsistent(fl_judge *judge)
     if (out->contradiction_count == 0)
         return false;
     snprintf(out->sentence, sizeof out->sentence, "%s", out->contradictions[0].sentence);
-    fl_judge_decide(judge, FL_TROUBLE_INCONSISTENT);
+    decide(judge, FL_TROUBLE_INCONSISTENT);
     return true;
 }
 
@@ -169,7 +169,7 @@ static bool decide_pieces(fl_judge *judge)
                         is_small ? ", or in the pool of large blocks, which a request of at most "
                                    "1 MiB may not use"
                                  : "");
-        fl_judge_decide(judge, FL_TROUBLE_FRAGMENTATION);
+        decide(judge, FL_TROUBLE_FRAGMENTATION);
         return true;
     }
     if (!fl_at_least(judge, both, asked))
@@ -179,7 +179,7 @@ static bool decide_pieces(fl_judge *judge)
                     "asked for; neither alone does.",
                     fl_say_size(free.bytes).text, fl_say_size(unused.bytes).text,
                     fl_say_size(asked.bytes).text);
-    fl_judge_decide(judge, FL_TROUBLE_FRAGMENTATION);
+    decide(judge, FL_TROUBLE_FRAGMENTATION);
     return true;
 }
 
@@ -202,7 +202,7 @@ static void decide_full(fl_judge *judge, fl_number lacking)
                         "missing.",
                         fl_say_size(lacking.bytes).text);
     }
-    fl_judge_decide(judge, FL_TROUBLE_FULL);
+    decide(judge, FL_TROUBLE_FULL);
 }
 
 /* Not even all that is free and unused together suffices: whose is the rest? */
@@ -227,7 +227,7 @@ static bool decide_holder(fl_judge *judge)
         "missing.",
         fl_say_size(are_known ? judge->outside.of_others.bytes : judge->outside.all.bytes).text,
         are_known ? ", by other processes" : "", fl_say_size(lacking.bytes).text);
-    fl_judge_decide(judge, FL_TROUBLE_OUTSIDE);
+    decide(judge, FL_TROUBLE_OUTSIDE);
     return true;
 }
 
@@ -237,5 +237,5 @@ void fl_explain_pytorch(fl_judge *judge)
         decide_pieces(judge) || decide_holder(judge))
         return;
     fl_say_sentence(judge->out, "The message is cut short before the numbers that would tell why.");
-    fl_judge_decide(judge, FL_TROUBLE_UNKNOWN);
+    decide(judge, FL_TROUBLE_UNKNOWN);
 }

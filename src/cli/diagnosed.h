@@ -37,7 +37,4 @@ void fl_diagnosed_emit_text(fl_session *session, const fl_diagnosed *file);
  * several. */
 void fl_diagnosed_emit_rows(fl_emit *emit, const fl_diagnosed_row *rows, size_t count);
 
-/* "event 1,234", "before the first event", "never". */
-void fl_event_words(uint64_t event, const char *none, char *buffer, size_t size);
-
 #endif

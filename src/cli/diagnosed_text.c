@@ -7,7 +7,8 @@
 
 #include <inttypes.h>
 
-void fl_event_words(uint64_t event, const char *none, char *buffer, size_t size)
+/* "event 1,234", "before the first event", "never". */
+static void event_words(uint64_t event, const char *none, char *buffer, size_t size)
 {
     char count[27];
     fl_format_count(event, count, sizeof count);
@@ -130,8 +131,8 @@ static void text_pin(fl_session *session, const fl_diagnosed *file, const fl_pin
 {
     char made[48], freed[48], stack[FL_STACK_SIZE];
     const char *phase = text_at(file->trace, pin->owner.phase);
-    fl_event_words(pin->owner.made, "before the first event", made, sizeof made);
-    fl_event_words(pin->owner.freed, "never", freed, sizeof freed);
+    event_words(pin->owner.made, "before the first event", made, sizeof made);
+    event_words(pin->owner.freed, "never", freed, sizeof freed);
     if (pin->owner.stack != FL_NONE)
         fl_stack_describe(file->trace, pin->owner.stack, session->options.frames, stack,
                           sizeof stack);

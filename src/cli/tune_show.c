@@ -38,8 +38,9 @@ static const char *mark_of(const fl_tune_finding *finding, uint64_t event)
     return told.text != FL_NONE ? fl_trace_names(trace)->texts[told.text] : "";
 }
 
-void fl_tune_words(const fl_tune_finding *finding, const fl_tune_candidate *candidate, char *buffer,
-                   size_t size)
+/* `expandable_segments:True`, `default settings`, `empty_cache() before event 12 (phase: eval)`. */
+static void words_of(const fl_tune_finding *finding, const fl_tune_candidate *candidate,
+                     char *buffer, size_t size)
 {
     char fraction[40] = "";
     const char *conf = candidate->conf[0] != '\0' ? candidate->conf : "default settings";
@@ -76,7 +77,7 @@ static void sentence_of_choice(const fl_tune_finding *finding, char *buffer, siz
     const fl_tune_candidate *choice = &tuning->candidates[tuning->recommended];
     const fl_tune_candidate *base = &tuning->candidates[0];
     char words[FL_TUNE_CONF_SIZE + 60], card[40], need[40], lost[32], before[80];
-    fl_tune_words(finding, choice, words, sizeof words);
+    words_of(finding, choice, words, sizeof words);
     fl_card_words(tuning->card_bytes, card, sizeof card);
     fl_card_words(needed(tuning, choice), need, sizeof need);
     time_words(choice->outcome.cost_us, lost, sizeof lost);
@@ -105,7 +106,8 @@ static void sentence_of_none(const fl_tune_finding *finding, char *buffer, size_
                  card, best);
 }
 
-void fl_tune_sentence(const fl_tune_finding *finding, char *buffer, size_t size)
+/* The answer in one sentence. */
+static void sentence_of(const fl_tune_finding *finding, char *buffer, size_t size)
 {
     const fl_tuning *tuning = &finding->tuning;
     char card[40];
@@ -354,7 +356,7 @@ static void emit_record(fl_session *session, const fl_tune_finding *finding)
     const fl_tuning *tuning = &finding->tuning;
     fl_emit *emit = session->emit;
     char sentence[SENTENCE_SIZE];
-    fl_tune_sentence(finding, sentence, sizeof sentence);
+    sentence_of(finding, sentence, sizeof sentence);
     fl_envelope_begin(session);
     fl_emit_list_begin(emit, "files", NULL);
     for (size_t i = 0; i < session->options.word_count; i++)
@@ -399,7 +401,7 @@ static void show_candidate(fl_emit *emit, const fl_tune_finding *finding,
 {
     char words[FL_TUNE_CONF_SIZE + 60], card[40], lost[32];
     const fl_tune_outcome *outcome = &candidate->outcome;
-    fl_tune_words(finding, candidate, words, sizeof words);
+    words_of(finding, candidate, words, sizeof words);
     fl_card_words(needed(&finding->tuning, candidate), card, sizeof card);
     time_words(outcome->cost_us, lost, sizeof lost);
     fl_emit_value cells[SHOWN_COLUMNS] = {
@@ -519,7 +521,7 @@ static void emit_text(fl_session *session, const fl_tune_finding *finding)
     fl_emit *emit = session->emit;
     char sentence[SENTENCE_SIZE];
     fl_emit_for(emit, FL_EMIT_FOR_PEOPLE);
-    fl_tune_sentence(finding, sentence, sizeof sentence);
+    sentence_of(finding, sentence, sizeof sentence);
     fl_emit_line(emit, styles[tuning->reason], "%s", sentence);
     if (tuning->recommended != SIZE_MAX)
         show_choice(session, finding);

@@ -16,12 +16,4 @@ typedef struct fl_tune_finding {
 
 void fl_tune_emit(fl_session *session, const fl_tune_finding *finding);
 
-/* The settings or the change of a candidate in words: `expandable_segments:True`, `as it is`,
- * `empty_cache() before event 12 (phase: eval)`. */
-void fl_tune_words(const fl_tune_finding *finding, const fl_tune_candidate *candidate, char *buffer,
-                   size_t size);
-
-/* The answer in one sentence. */
-void fl_tune_sentence(const fl_tune_finding *finding, char *buffer, size_t size);
-
 #endif

@@ -5,10 +5,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Length of the UTF-8 character at `bytes`; 0 where there is none: truncated, overlong, a
- * surrogate, above U+10FFFF, or NUL, which would end a C string. */
-size_t fl_utf8_length(const char *bytes, size_t size);
-
 /* Writes the text as UTF-8, with U+FFFD for each byte that is not, and a NUL; `buffer` has room for
  * 3 * length + 1 bytes.  Returns the length without the NUL. */
 size_t fl_utf8_clean(const char *text, size_t length, char *buffer);
