@@ -20,13 +20,23 @@ static const char *const centre_causes[] = {MIXED, SHARES, LENDS, NULL};
 static const char *const mixed_causes[] = {
     MIXED, "the numbers were read one after the other while another thread or process went on",
     NULL};
+/* The first stands only where a message does not tell a limit. */
 static const char *const free_causes[] = {
+    "the program set a memory fraction (torch.cuda.set_per_process_memory_fraction), which the "
+    "messages of PyTorch 2.1 to 2.4 do not tell",
     "the free memory was read after the failure: another thread or process gave some back in "
     "between",
     "the driver cannot use what is free: its own pieces are too small, or the pages are taken",
     "the system stands behind the card's memory and refused (Windows and WSL: page file; "
     "containers: a memory limit)",
-    MIXED, NULL};
+    MIXED,
+    NULL};
+
+/* In the releases from 2.1 to 2.4 the limit is not in the text. */
+static bool hides_limit(const fl_message *message)
+{
+    return message->first >= 201 && message->first <= 204;
+}
 static const char *const process_causes[] = {
     "the driver's library counts processes in its own way (containers, MIG, memory shared "
     "between processes)",
@@ -98,7 +108,7 @@ static void check_free(fl_judge *judge)
     const fl_number *free = fl_get(judge, FL_FIGURE_FREE);
     if (!asked->is_given || !free->is_given || free->low < asked->high || fl_is_limited(judge))
         return;
-    contradict(judge, free_causes,
+    contradict(judge, hides_limit(judge->message) ? free_causes : free_causes + 1,
                "%s were free, at least the %s asked for, and yet the driver refused.",
                fl_say_size(free->bytes).text, fl_say_size(asked->bytes).text);
 }

@@ -101,6 +101,17 @@ static void a_process_cannot_use_more_than_there_is(void **state)
     assert_non_null(strstr(got->contradictions[0].causes[0], "driver's library"));
 }
 
+/* 2.1 to 2.4 leave the limit out of the text. */
+static void a_memory_fraction_may_hide_behind_free_memory(void **state)
+{
+    (void)state;
+    const fl_explanation *got = explain_sizes("32.00 MiB", "4.00 GiB", NULL, "2.00 GiB", "0 bytes");
+    assert_non_null(strstr(got->contradictions[0].causes[0], "memory fraction"));
+    got = explain_old("8.00 GiB total capacity; 2.00 GiB already allocated; 4.00 GiB free; 2.00 "
+                      "GiB reserved in total by PyTorch)");
+    assert_null(strstr(got->contradictions[0].causes[0], "memory fraction"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -108,6 +119,7 @@ int main(void)
         cmocka_unit_test(only_what_rounding_cannot_explain_is_a_contradiction),
         cmocka_unit_test(the_likeliest_cause_depends_on_the_system),
         cmocka_unit_test(a_process_cannot_use_more_than_there_is),
+        cmocka_unit_test(a_memory_fraction_may_hide_behind_free_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
