@@ -97,7 +97,9 @@ static void sentence_of_none(const fl_tune_finding *finding, char *buffer, size_
     char card[40], best[40];
     fl_card_words(tuning->card_bytes, card, sizeof card);
     fl_card_words(tuning->best_card_bytes, best, sizeof best);
-    if (tuning->best_card_bytes == FL_UNLIMITED)
+    if (tuning->was_stopped)
+        snprintf(buffer, size, "nothing that was tried so far makes it fit %s", card);
+    else if (tuning->best_card_bytes == FL_UNLIMITED)
         snprintf(buffer, size, "no setting makes it fit %s", card);
     else
         snprintf(buffer, size,
