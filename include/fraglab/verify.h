@@ -77,6 +77,14 @@ typedef struct fl_verdict {
 FL_API fl_status fl_rebuild(fl_trace *trace, size_t device, const fl_profile *profile,
                             fl_error *error);
 
+/* Runs a script and makes of it the history that a recorder would have kept, with the final state,
+ * in which nothing has to be inferred: the ops that a recorder does not write are in it, too.  All
+ * its devices are run under `options`, whatever device they name; a request that is refused is
+ * passed over.  The caller owns *ret_history.  FL_ERR_UNAVAILABLE: a device had memory before its
+ * first operation, or the policy cannot be walked. */
+FL_API fl_status fl_record_history(const fl_trace *script, const fl_replay_options *options,
+                                   fl_trace **ret_history, fl_error *error);
+
 /* Makes what a device held just before `event` the state from which a replay of the events from
  * there on starts: a history is replayed up to there over its own record, as fl_rebuild, which must
  * have been called, understood it; a script as `options` say.  FL_ERR_UNAVAILABLE: the policy

@@ -1,7 +1,8 @@
 /* convert FILE --to FORMAT: the same trace in another form.
  *
  * What a format cannot hold is told, item by item.  A history becomes a script by what it is
- * understood to have asked for, so that takes a release, as a replay does. */
+ * understood to have asked for, and a script a history by being run; both take a release, as a
+ * replay does. */
 #include "cli/setup.h"
 
 #include <fraglab/verify.h>
@@ -101,12 +102,57 @@ static fl_status understand(struct conversion *conversion, fl_trace *trace, fl_e
     return is_first ? understand_device(conversion, trace, true, error) : status;
 }
 
+/* The first device that has events. */
+static size_t first_device(const fl_trace *trace)
+{
+    for (size_t i = 0; i < fl_trace_device_count(trace); i++)
+        if (fl_trace_event_count(trace, i) > 0)
+            return i;
+    return 0;
+}
+
+/* Parts of operations that nobody knows have no place in an entry. */
+static void warn_of_notes(struct conversion *conversion, const fl_trace *script)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < fl_trace_device_count(script); i++) {
+        size_t of_device;
+        fl_trace_notes(script, i, &of_device);
+        count += of_device;
+    }
+    if (count > 0)
+        fl_session_warn(conversion->session,
+                        "not in the %s: %zu parts that this build does not know",
+                        conversion->session->options.to, count);
+}
+
+/* Runs a script, and writes the history of that. */
+static fl_status write_history(struct conversion *conversion, fl_trace *script, fl_error *error)
+{
+    fl_session *session = conversion->session;
+    session->options.trace_device = first_device(script);
+    fl_status status = fl_setup_from_trace(session, script, &conversion->setup, error);
+    if (status != FL_OK)
+        return status;
+    fl_trace *history = NULL;
+    fl_replay_options options = fl_setup_replay_options(session, &conversion->setup);
+    status = fl_record_history(script, &options, &history, error);
+    if (status == FL_OK)
+        warn_of_notes(conversion, script);
+    if (status == FL_OK)
+        status = write_result(conversion, history, error);
+    fl_trace_free(history);
+    return status;
+}
+
 static fl_status convert_trace(struct conversion *conversion, fl_trace *trace, fl_error *error)
 {
     bool is_history = fl_trace_format(trace) == FL_FORMAT_SNAPSHOT;
-    bool to_script = strcmp(conversion->session->options.to, "script") == 0;
+    const char *to = conversion->session->options.to;
     fl_status status = FL_OK;
-    if (is_history && to_script)
+    if (!is_history && strcmp(to, "json") == 0)
+        return write_history(conversion, trace, error);
+    if (is_history && strcmp(to, "script") == 0)
         status = understand(conversion, trace, error);
     return status == FL_OK ? write_result(conversion, trace, error) : status;
 }
@@ -136,7 +182,7 @@ const fl_command fl_command_convert = {
     .synopsis = "convert [options] --to FORMAT FILE",
     .help = "Writes the trace in FILE as a script, as a .flt (fraglab's own binary form, which is\n"
             "usable as soon as it is mapped) or as JSON.  It replays as before; what the format\n"
-            "cannot hold is told in warnings.",
+            "cannot hold is told in warnings.  A script is run for JSON: it holds the history.",
     .groups = groups,
     .word = "FILE",
     .word_key = "file",

@@ -53,7 +53,8 @@ static uint64_t sum_excused(const fl_verdict *verdict)
     return sum;
 }
 
-/* The releases to try: the one asked for, else all of this build that the marks allow. */
+/* The releases to try: the one asked for, else that which the file names, else all of this build
+ * that the marks allow. */
 struct candidates {
     const fl_profile *items[RELEASES_MOST];
     size_t count;
@@ -65,6 +66,8 @@ static fl_status find_candidates(fl_session *session, const fl_trace *trace,
     ret_candidates->count = 1;
     if (session->options.torch != NULL)
         return fl_setup_torch(session, &ret_candidates->items[0], error);
+    if (fl_trace_release(trace) != NULL)
+        return fl_setup_stated(session, trace, &ret_candidates->items[0], error);
     if (!fl_trace_releases(trace).known) {
         ret_candidates->items[0] = fl_profile_newest();
         fl_session_warn(session, "%s does not tell its PyTorch release, trying %s",

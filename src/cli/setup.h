@@ -89,6 +89,11 @@ const char *fl_conf_words(const char *conf);
 /* The release that --torch, which must be given, names.  Warns where a patch level is not known. */
 fl_status fl_setup_torch(fl_session *session, const fl_profile **ret_profile, fl_error *error);
 
+/* The one that the file names, which is its own word and needs no proof: fl_trace_release is not
+ * NULL.  Warns likewise. */
+fl_status fl_setup_stated(fl_session *session, const fl_trace *trace,
+                          const fl_profile **ret_profile, fl_error *error);
+
 /* Those in words: `2.9`, `2.10 to 2.12`, or `not told`. */
 void fl_setup_marks_words(const fl_trace *trace, char *buffer, size_t size);
 

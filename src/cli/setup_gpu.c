@@ -197,9 +197,11 @@ static bool take_recorded_oom(fl_session *session, const fl_trace *trace, fl_set
 
 void fl_setup_gpu_from_trace(fl_session *session, const fl_trace *trace, fl_setup *setup)
 {
-    if (setup->gpu_from != FL_FROM_NOWHERE || take_recorded_oom(session, trace, setup))
+    uint64_t stated = fl_trace_capacity(trace);
+    if (setup->gpu_from != FL_FROM_NOWHERE ||
+        (stated == FL_UNLIMITED && take_recorded_oom(session, trace, setup)))
         return;
-    setup->capacity_bytes = fl_trace_capacity(trace);
+    setup->capacity_bytes = stated;
     if (setup->capacity_bytes != FL_UNLIMITED)
         setup->gpu_from = FL_FROM_FILE;
 }

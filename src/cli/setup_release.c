@@ -205,9 +205,8 @@ static fl_status choose_marked(fl_session *session, fl_trace *trace, fl_setup *s
     return FL_OK;
 }
 
-/* A release that the file names, which is its own word and needs no proof. */
-static fl_status take_stated(fl_session *session, const fl_trace *trace,
-                             const fl_profile **ret_profile, fl_error *error)
+fl_status fl_setup_stated(fl_session *session, const fl_trace *trace,
+                          const fl_profile **ret_profile, fl_error *error)
 {
     const char *stated = fl_trace_release(trace);
     bool is_exact;
@@ -242,7 +241,7 @@ fl_status fl_setup_take_releases(fl_session *session, fl_trace *trace, fl_setup 
         status = fl_setup_torch(session, &setup->profile, error);
     setup->recorded = setup->profile;
     if (status == FL_OK && is_stated) {
-        status = take_stated(session, trace, &setup->recorded, error);
+        status = fl_setup_stated(session, trace, &setup->recorded, error);
     } else if (status == FL_OK && has_marks) {
         fl_error why = {0};
         status = choose_marked(session, trace, setup, &setup->recorded, &why);
@@ -269,7 +268,7 @@ fl_status fl_setup_take_recorded(fl_session *session, fl_trace *trace, fl_setup 
 {
     setup->recorded = fl_profile_newest();
     if (fl_trace_release(trace) != NULL)
-        return take_stated(session, trace, &setup->recorded, error);
+        return fl_setup_stated(session, trace, &setup->recorded, error);
     if (!fl_trace_releases(trace).known)
         return FL_OK;
     return choose_marked(session, trace, setup, &setup->recorded, error);

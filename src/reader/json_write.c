@@ -5,6 +5,7 @@
  * shares nothing, so a stack is written in full with each event that has it. */
 #include "reader/json_write.h"
 
+#include "reader/script_write.h"
 #include "reader/snapshot.h"
 #include "trace/trace.h"
 
@@ -166,23 +167,73 @@ static const char *action_word(const fl_event *event)
     return words[event->kind] != 0 ? fl_snapshot_words[words[event->kind]] : "other";
 }
 
+/* When and from where; ends the entry. */
+static bool put_circumstances(json_writer *writer, const fl_event *event)
+{
+    bool fits = true;
+    if (event->time_us != FL_TIME_UNKNOWN)
+        fits = put_format(writer, ", \"time_us\": %" PRId64, event->time_us);
+    if (fits && event->stack != FL_NONE)
+        fits = put_format(writer, ", \"frames\": ") && put_frames(writer, event->stack);
+    return fits && put(writer, "}", 1);
+}
+
+/* Takes a line of a script into a text. */
+static bool quote_piece(void *user, const char *data, size_t size)
+{
+    json_writer *writer = user;
+    for (size_t i = 0; i < size; i++) {
+        bool is_plain = data[i] != '"' && data[i] != '\\';
+        if (data[i] != '\n' &&
+            !(is_plain ? put(writer, &data[i], 1) : put_format(writer, "\\%c", data[i])))
+            return false;
+    }
+    return true;
+}
+
+static bool put_operation(json_writer *writer, uint64_t index, const fl_event *event)
+{
+    fl_op op;
+    fl_columns_op(fl_trace_columns(writer->trace, writer->device), index, &op);
+    fl_write_options quoting = {.write = quote_piece, .user = writer};
+    return put_format(writer, "{\"action\": \"operation\", \"addr\": 0, \"size\": 0, "
+                              "\"stream\": 0, \"op\": \"") &&
+           fl_script_write_op(writer->trace, writer->device, &op, &quoting, writer->error) ==
+               FL_OK &&
+           put(writer, "\"", 1) && put_circumstances(writer, event);
+}
+
+/* What an entry needs to be an operation in full. */
+static bool put_own(json_writer *writer, const fl_event *event)
+{
+    if (!writer->trace->has_ops)
+        return true;
+    if (event->kind == FL_OP_FREE && (event->flags & FL_OP_HELD))
+        return put_format(writer, ", \"is_held\": true");
+    if (event->kind != FL_OP_ALLOC)
+        return true;
+    bool fits = put_format(writer, ", \"id\": %" PRIu64,
+                           fl_trace_original_id(writer->trace, writer->device, event->id));
+    if (fits && (event->flags & FL_OP_AT))
+        fits = put_format(writer, ", \"at\": %" PRIu64, event->address);
+    return fits;
+}
+
 static bool put_event(json_writer *writer, const fl_event *event)
 {
     const fl_names *names = fl_trace_names(writer->trace);
     bool is_oom = (event->flags & FL_EVENT_OOM) != 0;
+    bool is_refused_place = is_oom && writer->trace->has_ops && (event->flags & FL_OP_AT);
+    uint64_t address = is_refused_place ? 0 : event->address; /* of no block: asked for in vain */
     uint64_t stream = event->stream != FL_NONE ? names->streams[event->stream] : 0;
     bool fits = put_format(
         writer,
         "{\"action\": \"%s\", \"%s\": %" PRIu64 ", \"size\": %" PRIu64 ", \"stream\": %" PRIu64,
-        action_word(event), is_oom ? "device_free" : "addr", event->address, event->size, stream);
-    if (fits && event->time_us != FL_TIME_UNKNOWN)
-        fits = put_format(writer, ", \"time_us\": %" PRId64, event->time_us);
+        action_word(event), is_oom ? "device_free" : "addr", address, event->size, stream);
     if (fits && event->pool != FL_NONE)
         fits = put_format(writer, ", \"pool_id\": [%" PRIu64 ", %" PRIu64 "]",
                           names->pools[event->pool].first, names->pools[event->pool].second);
-    if (fits && event->stack != FL_NONE)
-        fits = put_format(writer, ", \"frames\": ") && put_frames(writer, event->stack);
-    return fits && put(writer, "}", 1);
+    return fits && put_own(writer, event) && put_circumstances(writer, event);
 }
 
 static bool put_device_trace(json_writer *writer)
@@ -192,7 +243,10 @@ static bool put_device_trace(json_writer *writer)
     for (uint64_t i = 0; i < count && fits; i++) {
         fl_event event;
         fl_trace_event(writer->trace, writer->device, i, &event);
-        fits = put_format(writer, "%s\n    ", i > 0 ? "," : "") && put_event(writer, &event);
+        bool is_op = fl_trace_is_unwritten(writer->trace,
+                                           fl_trace_columns(writer->trace, writer->device), i);
+        fits = put_format(writer, "%s\n    ", i > 0 ? "," : "") &&
+               (is_op ? put_operation(writer, i, &event) : put_event(writer, &event));
     }
     return fits && put(writer, "]", 1);
 }
@@ -208,13 +262,25 @@ static bool put_settings(json_writer *writer)
            put_text(writer, conf) && put(writer, "}", 1);
 }
 
+/* The card, and that nothing is to be inferred; more follows where `is_followed`. */
+static bool put_world(json_writer *writer, bool is_followed)
+{
+    uint64_t capacity = fl_trace_capacity(writer->trace);
+    if (!writer->trace->has_ops)
+        return true;
+    bool fits = put_format(writer, "\"has_operations\": true");
+    if (fits && capacity != UINT64_MAX)
+        fits = put_format(writer, ", \"capacity\": %" PRIu64, capacity);
+    return fits && put_format(writer, is_followed ? ", " : "");
+}
+
 static bool put_releases(json_writer *writer)
 {
     fl_release_range releases = fl_trace_releases(writer->trace);
     const char *stated = writer->options->release;
     if (stated == NULL)
         stated = fl_trace_release(writer->trace);
-    bool fits = put_format(writer, ",\n \"fraglab\": {");
+    bool fits = put_format(writer, ",\n \"fraglab\": {") && put_world(writer, stated != NULL);
     if (!releases.known && stated == NULL)
         return fits && put(writer, "}", 1);
     if (stated != NULL)
@@ -262,15 +328,18 @@ static void tell(const fl_write_options *options, uint64_t count, const char *wh
 
 static void tell_lost(const fl_trace *trace, const fl_write_options *options)
 {
-    uint64_t others = 0, left_out = 0;
+    uint64_t others = 0, left_out = 0, categories = 0;
     for (size_t device = 0; device < trace->devices.count; device++) {
         const fl_columns *columns = fl_trace_columns(trace, device);
         for (uint64_t i = 0; i < columns->count; i++)
             others += columns->kind[i] == FL_EVENT_OTHER;
         left_out += trace->devices.items[device].left_out;
+        for (uint32_t id = 0; id < fl_trace_alloc_count(trace, device); id++)
+            categories += fl_trace_category(trace, device, id) != FL_NONE;
     }
     tell(options, others, "entries that this build does not know: only that they were there is");
     tell(options, left_out, "events before a gap");
+    tell(options, categories, "categories of allocations");
     tell(options, trace->beside.annotations, "annotations");
     tell(options, trace->beside.host_segments, "segments of pinned host memory");
     tell(options, trace->beside.host_events, "events of pinned host memory");

@@ -285,6 +285,21 @@ static fl_status write_op(script_writer *writer, const fl_op *op)
     }
 }
 
+fl_status fl_script_write_op(const fl_trace *trace, size_t device, const fl_op *op,
+                             const fl_write_options *options, fl_error *error)
+{
+    script_writer writer = {
+        .trace = trace,
+        .options = options,
+        .device = device,
+        .event = UINT64_MAX,
+        .error = error,
+    };
+    if (op->kind == FL_OP_FREE_DONE)
+        return put_format(&writer, "d %" PRIu64 "\n", original(&writer, op->id));
+    return write_op(&writer, op);
+}
+
 /* ---- what stands before the operations ------------------------------------------------------- */
 
 static const char *stated_release(const script_writer *writer)

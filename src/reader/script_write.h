@@ -12,4 +12,9 @@
  * FL_ERR_UNAVAILABLE: the window is cut, and what was there before is not known. */
 fl_status fl_script_write(const fl_trace *trace, const fl_write_options *options, fl_error *error);
 
+/* One op that is no free as a line, with its end: allocations by their names, and nothing else of
+ * the event that it is. */
+fl_status fl_script_write_op(const fl_trace *trace, size_t device, const fl_op *op,
+                             const fl_write_options *options, fl_error *error);
+
 #endif

@@ -66,6 +66,8 @@ static fl_status snapshot_finish(snapshot_reader *reader, fl_input *input, bool 
 {
     fl_trace *trace = reader->trace;
     snapshot_settle(reader);
+    if (trace->has_ops)
+        fl_snapshot_settle_ops(reader);
     fl_status status = fl_snapshot_judge_release(reader, error);
     if (status != FL_OK)
         return status;
@@ -113,8 +115,10 @@ static fl_status read_as(fl_input *input, const fl_read_options *options, fl_tra
     fl_status status = read(input, &fl_snapshot_schema, reader, &is_cut, error);
     if (status == FL_OK)
         status = snapshot_finish(reader, input, is_cut, error);
-    for (size_t i = 0; i <= FL_TRACE_MAX_DEVICE; i++)
+    for (size_t i = 0; i <= FL_TRACE_MAX_DEVICE; i++) {
         fl_table_deinit(options->host, &reader->live[i]);
+        fl_table_deinit(options->host, &reader->named[i]);
+    }
     fl_vector_deinit(options->host, &reader->blocks);
     fl_delete(options->host, reader, sizeof *reader);
     return status;

@@ -66,6 +66,12 @@ typedef enum snapshot_word {
     KEY_RELEASE,
     KEY_FIRST_RELEASE,
     KEY_LAST_RELEASE,
+    KEY_OPS,
+    KEY_CAPACITY,
+    KEY_OP,
+    KEY_ID,
+    KEY_HELD,
+    KEY_AT,
     KEY_END,
 
     WORD_ALLOC = FL_KEY_LIMIT,
@@ -78,6 +84,7 @@ typedef enum snapshot_word {
     WORD_OOM,
     WORD_SNAPSHOT,
     WORD_ANNOTATE,
+    WORD_OPERATION, /* of our own */
 
     WORD_ACTIVE_ALLOCATED,
     WORD_ACTIVE_PENDING_FREE,
@@ -100,6 +107,7 @@ typedef struct snapshot_reader {
     fl_trace *trace;
     fl_table live[FL_TRACE_MAX_DEVICE + 1]; /* address to allocation, freed but pending included */
     struct pending_vector blocks;           /* of the segment that is being read */
+    fl_table named[FL_TRACE_MAX_DEVICE + 1]; /* name to allocation: snapshot_ops.c */
     bool is_impossible[FL_TRACE_MAX_DEVICE + 1]; /* a final state that cannot be */
     uint32_t history_stack;                      /* of the block that is being read, or FL_NONE */
     size_t history_count;                        /* allocations told of it */
@@ -151,6 +159,15 @@ fl_status fl_snapshot_unknown_key(void *user, const char *key, size_t length, co
 /* Once all is read: settings that the file lacks, as far as its events show them. */
 fl_status fl_snapshot_infer_settings(snapshot_reader *reader, const char *name, bool is_cut,
                                      fl_error *error);
+
+/* In snapshot_ops.c: the number of the allocation that an entry speaks of; an entry that is an
+ * operation; and, once all is read, completions that ask for nothing. */
+fl_status fl_snapshot_identify(snapshot_reader *reader, const fl_record *record, fl_event *event,
+                               fl_error *error);
+fl_status fl_snapshot_operation(snapshot_reader *reader, fl_closing *closing, fl_event *event,
+                                fl_error *error);
+void fl_snapshot_take_world(snapshot_reader *reader, const fl_record *record);
+void fl_snapshot_settle_ops(snapshot_reader *reader);
 
 /* Tells the trace which releases write such keys. */
 fl_status fl_snapshot_judge_release(const snapshot_reader *reader, fl_error *error);

@@ -402,6 +402,16 @@ static fl_status entry_note_unknown(snapshot_reader *reader, fl_pickle *pickle,
     return text_number(reader, pickle, field(record, KEY_ACTION), &reader->unknown_action, error);
 }
 
+static fl_status entry_operation(snapshot_reader *reader, fl_closing *closing, fl_event *event,
+                                 fl_error *error)
+{
+    fl_status status = fl_snapshot_operation(reader, closing, event, error);
+    if (status == FL_OK)
+        status = fl_trace_append(reader->trace, reader->device, event, error);
+    reader->entry_count++;
+    return status;
+}
+
 fl_status fl_snapshot_entry(void *user, fl_closing *closing, fl_error *error)
 {
     snapshot_reader *reader = user;
@@ -424,14 +434,15 @@ fl_status fl_snapshot_entry(void *user, fl_closing *closing, fl_error *error)
         return field_wrong(time, KEY_TIME_US, "a number below 2^63", error);
     if (time != NULL)
         event.time_us = (int64_t)time->bits;
+    if (word == WORD_OPERATION)
+        return entry_operation(reader, closing, &event, error);
     status = entry_read(record, &action, &event, error);
     if (status == FL_OK && (action.kind != FL_EVENT_OTHER || field(record, KEY_STREAM) != NULL))
         status = field_stream(reader, record, &event.stream, error);
     if (status == FL_OK)
         status = field_pool(reader, closing->pickle, record, KEY_POOL_ID, &event.pool, error);
     if (status == FL_OK)
-        status = fl_trace_identify(reader->trace, reader->device, &reader->live[reader->device],
-                                   &event, error);
+        status = fl_snapshot_identify(reader, record, &event, error);
     if (status == FL_OK)
         status = fl_trace_append(reader->trace, reader->device, &event, error);
     if (status == FL_OK && action.kind == FL_EVENT_OTHER && word != WORD_ANNOTATE)

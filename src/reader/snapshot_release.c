@@ -72,6 +72,7 @@ fl_status fl_snapshot_own(void *user, fl_closing *closing, fl_error *error)
     snapshot_reader *reader = user;
     const fl_record *record = closing->record;
     release first, last;
+    fl_snapshot_take_world(reader, record);
     if ((record->has >> KEY_RELEASE & 1) != 0 && record->values[KEY_RELEASE].tag == FL_TAG_TEXT) {
         size_t length;
         const char *text = fl_pickle_text(closing->pickle, &record->values[KEY_RELEASE], &length);

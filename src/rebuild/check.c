@@ -30,6 +30,7 @@ struct checking {
     const fl_trace *trace;
     const fl_trace_device *device;
     const fl_columns *columns;
+    size_t number;     /* of the device */
     fl_extents live;   /* owner: the allocation */
     fl_extents memory; /* mapped by events, and what was there before */
     struct check_block *blocks;
@@ -227,8 +228,8 @@ static bool check_event(struct checking *checking, uint64_t i)
     uint32_t id = columns->id[i];
     uint64_t end;
     checking->event = i;
-    if (!fl_add(address, size, &end))
-        return true; /* readers let no such range pass */
+    if (!fl_add(address, size, &end) || fl_trace_is_unwritten(checking->trace, columns, i))
+        return true; /* readers let no such range pass; nothing was recorded */
     switch (columns->kind[i]) {
     case FL_OP_ALLOC:
         checking->faults->all[FL_DECISION_ADDRESS]++;
@@ -349,12 +350,13 @@ static bool leaves_out(const fl_trace_device *device, uint8_t kind)
 }
 
 /* `asked` has room for `count` numbers. */
-static bool find_other_free(const fl_columns *columns, uint64_t *asked, uint32_t count)
+static bool find_other_free(const fl_trace *trace, const fl_columns *columns, uint64_t *asked,
+                            uint32_t count)
 {
     for (uint64_t i = 0; i < columns->count; i++) {
         uint8_t kind = columns->kind[i];
         uint32_t id = columns->id[i];
-        if (id >= count)
+        if (id >= count || fl_trace_is_unwritten(trace, columns, i))
             continue;
         if (kind == FL_OP_ALLOC)
             asked[id] = columns->size[i];
@@ -374,7 +376,7 @@ fl_status fl_check_frees(const fl_trace *trace, size_t device, const fl_host *ho
     const fl_trace_start *start = &trace->devices.items[device].start;
     for (size_t i = 0; i < start->in_use.count; i++)
         asked[start->in_use.items[i].id] = start->in_use.items[i].requested;
-    *ret_fits = !find_other_free(fl_trace_columns(trace, device), asked, count);
+    *ret_fits = !find_other_free(trace, fl_trace_columns(trace, device), asked, count);
     fl_delete(host, asked, count * sizeof *asked);
     return FL_OK;
 }

@@ -41,9 +41,12 @@ fl_status fl_record_options(const fl_trace *trace, size_t device, const fl_profi
         return status;
     uint64_t total;
     const fl_trace_device *of = &trace->devices.items[device];
+    uint64_t stated = fl_trace_capacity(trace);
     status = fl_card_estimate(host, &of->columns, &of->start, &total, error);
     if (status != FL_OK)
         return status;
+    if (stated != UINT64_MAX)
+        total = stated;
     *ret_options = (fl_replay_options){
         .host = host,
         .profile = profile,

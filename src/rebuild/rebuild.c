@@ -565,6 +565,8 @@ fl_status fl_rebuild(fl_trace *trace, size_t device, const fl_profile *profile, 
     if (fl_trace_format(trace) == FL_FORMAT_SCRIPT)
         return FL_OK;
     bool is_cut = !fl_trace_is_complete(trace, device);
+    if (trace->has_ops)
+        return is_cut ? fail_unknown_start(trace, device, error) : FL_OK;
     if (is_cut) {
         fl_status status = find_start(trace, device, error);
         if (status != FL_OK)

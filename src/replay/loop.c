@@ -241,9 +241,19 @@ static fl_status replay_use(fl_replay *replay, const struct place *place, fl_op 
     return finish(replay, place, op, &result, error);
 }
 
+/* Marks and reports: for the watcher only. */
+static fl_status replay_note(fl_replay *replay, const struct place *place, fl_op *op,
+                             fl_error *error)
+{
+    fl_result result = {0};
+    return replay->options.watch == NULL ? FL_OK : tell_watcher(replay, place, op, &result, error);
+}
+
 static fl_status replay_outside(fl_replay *replay, const struct place *place, fl_op *op,
                                 fl_error *error)
 {
+    if (replay->plays_record) /* what the device granted tells of it */
+        return replay_note(replay, place, op, error);
     fl_answer answer = fl_device_outside(replay->device, op->size);
     if (answer == FL_ANSWER_ERROR)
         return fl_fail(error, FL_ERR_UNAVAILABLE,
@@ -254,14 +264,6 @@ static fl_status replay_outside(fl_replay *replay, const struct place *place, fl
                        (unsigned long long)op->size);
     fl_result result = {0};
     return finish(replay, place, op, &result, error);
-}
-
-/* Marks and reports: for the watcher only. */
-static fl_status replay_note(fl_replay *replay, const struct place *place, fl_op *op,
-                             fl_error *error)
-{
-    fl_result result = {0};
-    return replay->options.watch == NULL ? FL_OK : tell_watcher(replay, place, op, &result, error);
 }
 
 static fl_status replay_control(fl_replay *replay, const struct place *place, fl_op *op,

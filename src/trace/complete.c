@@ -50,13 +50,15 @@ static bool undo_memory(walk_back *walk, const fl_columns *columns)
 }
 
 /* Do the blocks of the window account for each other and for the final ones? */
-static bool blocks_match(const fl_trace_device *device)
+static bool blocks_match(const fl_trace *trace, const fl_trace_device *device)
 {
     const fl_columns *columns = &device->columns;
     bool has_whole_frees = fl_trace_has_whole_frees(device);
     uint64_t live = 0;
     for (uint64_t i = 0; i < columns->count; i++) {
         uint8_t kind = columns->kind[i];
+        if (fl_trace_is_unwritten(trace, columns, i))
+            continue;
         if (kind == FL_OP_ALLOC && (columns->flags[i] & FL_EVENT_OOM) == 0)
             live++;
         bool is_end = kind == FL_OP_FREE_DONE || (kind == FL_OP_FREE && has_whole_frees);
@@ -103,7 +105,7 @@ fl_status fl_trace_judge_window(const fl_trace *trace, const fl_trace_device *de
     }
     fits = fits && undo_memory(&walk, &device->columns);
     if (fits)
-        *ret_complete = walk.edges.count == 0 && blocks_match(device);
+        *ret_complete = walk.edges.count == 0 && blocks_match(trace, device);
     fl_table_deinit(trace->host, &walk.edges);
     return fits ? FL_OK : FL_ERR_RESOURCE;
 }

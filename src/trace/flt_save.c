@@ -69,7 +69,8 @@ static bool save_file(struct saving *saving)
         [FLT_F_FLAGS] = (trace->lacks_conf ? FLT_LACKS_CONF : 0u) |
                         (releases->known ? FLT_KNOWS_RELEASES : 0u) |
                         (trace->lacks_pools ? FLT_LACKS_POOLS : 0u) |
-                        (trace->has_block_sizes ? FLT_HAS_BLOCK_SIZES : 0u),
+                        (trace->has_block_sizes ? FLT_HAS_BLOCK_SIZES : 0u) |
+                        (trace->has_ops ? FLT_HAS_OPS : 0u),
         [FLT_F_CONF] = trace->conf,
         [FLT_F_RELEASE] = trace->release,
         [FLT_F_CAPACITY] = trace->capacity_bytes,

@@ -133,7 +133,8 @@ struct fl_trace {
     uint32_t conf, release;  /* texts; FL_NONE: not stated */
     bool lacks_conf;
     bool has_block_sizes; /* requests have the sizes of blocks, not those that were asked for */
-    bool lacks_pools;     /* the final state does not say whose its segments are */
+    bool has_ops;     /* a history with all ops that were asked for: nothing is to be inferred */
+    bool lacks_pools; /* the final state does not say whose its segments are */
     uint64_t capacity_bytes;
     double fraction;      /* < 0: none told */
     uint64_t total_bytes; /* 0: not told */
@@ -167,6 +168,19 @@ static inline bool fl_trace_has_whole_frees(const fl_trace_device *device)
 static inline const fl_columns *fl_trace_columns(const fl_trace *trace, size_t device)
 {
     return &trace->devices.items[device].columns;
+}
+
+/* Of a history that has all ops: is the event one of which a recorder writes nothing?  A request
+ * for nothing is, and a completion that is asked for. */
+static inline bool fl_trace_is_unwritten(const fl_trace *trace, const fl_columns *columns,
+                                         uint64_t event)
+{
+    uint8_t kind = columns->kind[event];
+    if (!trace->has_ops || kind >= FL_OP_KIND_COUNT || kind == FL_OP_FREE)
+        return false;
+    if (kind == FL_OP_ALLOC)
+        return columns->size[event] == 0;
+    return kind != FL_OP_FREE_DONE || (columns->flags[event] & FL_EVENT_SILENT) == 0;
 }
 
 /* Does `id` of an event of this kind hold a text? */

@@ -89,7 +89,7 @@ static void make_frees(fl_columns *columns)
 fl_status fl_trace_judge_kinds(const fl_trace *trace, fl_trace_device *device, fl_error *error)
 {
     device->unrecorded = 0;
-    if (!may_leave_out(trace) || device->columns.count == 0)
+    if (trace->has_ops || !may_leave_out(trace) || device->columns.count == 0)
         return FL_OK;
     uint8_t *asked = fl_new(trace->host, device->alloc_count, error);
     if (asked == NULL)
@@ -141,7 +141,7 @@ uint64_t fl_trace_judge_break(const fl_trace *trace, const fl_trace_device *devi
     };
     const fl_break *broken = &device->start.broken;
     const fl_columns *columns = &device->columns;
-    if (!may_leave_out(trace) || broken->event >= columns->count)
+    if (trace->has_ops || !may_leave_out(trace) || broken->event >= columns->count)
         return 0;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (broken->kind == rows[i].what && columns->kind[broken->event] == rows[i].at &&

@@ -107,6 +107,22 @@ def verdict(program, path):
     return code, {key: record[key] for key in ("decisions", "excused_by_reason", "profiles", "complete")}
 
 
+def history_differences(program, path, target):
+    """The JSON of a script is the history of a run of it, with all that it asked for."""
+    code, record = verdict(program, target)
+    if code != 0 or any(row["equal"] != row["checked"] for row in record["decisions"].values()):
+        return [f"{path}: as JSON a history that a replay does not repeat: {code} {record}"]
+    found = []
+    for form in ("script", "flt"):
+        again = f"{target}.{form}"
+        convert(program, target, form, again)
+        if decisions(program, again) != decisions(program, path):
+            found.append(f"{path}: as JSON and then as {form} other decisions")
+        if totals(program, again) != totals(program, path):
+            found.append(f"{path}: as JSON and then as {form} other totals")
+    return found
+
+
 def json_differences(program, path, folder):
     target = place(folder, path, ".json")
     code, err = convert(program, path, "json", target)
@@ -121,7 +137,9 @@ def json_differences(program, path, folder):
         found.append(f"{path}: as JSON other decisions")
     if totals(program, target) != totals(program, path):
         found.append(f"{path}: as JSON other totals")
-    if verdict(program, target) != verdict(program, path):
+    if ".txt" in path:
+        found += history_differences(program, path, target)
+    elif verdict(program, target) != verdict(program, path):
         found.append(f"{path}: as JSON another verdict")
     again = f"{target}.again"
     convert(program, target, "json", again)

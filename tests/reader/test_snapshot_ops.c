@@ -1,0 +1,132 @@
+#include "reader/snapshot.h"
+
+#include "taker.h"
+#include "test.h"
+
+#include <fraglab/read.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ALLOC "{\"action\": \"alloc\", \"addr\": 4096, \"size\": 100, \"stream\": 0, \"id\": 7}"
+#define FREE                                                                                       \
+    "{\"action\": \"free_requested\", \"addr\": 4096, \"size\": 100, \"stream\": 0, "              \
+    "\"is_held\": true}"
+#define DONE "{\"action\": \"free_completed\", \"addr\": 4096, \"size\": 100, \"stream\": 0}"
+#define OP(text)                                                                                   \
+    "{\"action\": \"operation\", \"addr\": 0, \"size\": 0, \"stream\": 0, \"op\": \"" text "\"}"
+
+static fl_status read_entries(const char *entries, fl_trace **ret_trace, fl_error *error)
+{
+    char json[2048];
+    *error = (fl_error){0};
+    snprintf(json, sizeof json,
+             "{\"segments\": [], \"device_traces\": [[%s]], \"fraglab\": {\"has_operations\": "
+             "true, \"capacity\": 1048576, \"release\": \"2.6.0\"}}",
+             entries);
+    return fl_read_memory(json, strlen(json), "j", NULL, ret_trace, error);
+}
+
+static fl_trace *read_valid_entries(const char *entries)
+{
+    fl_trace *trace = NULL;
+    fl_error error;
+    if (read_entries(entries, &trace, &error) != FL_OK)
+        fail_msg("%s", error.text);
+    return trace;
+}
+
+static fl_event event_at(const fl_trace *trace, uint64_t index)
+{
+    fl_event event;
+    fl_trace_event(trace, 0, index, &event);
+    return event;
+}
+
+static void operations_are_events_in_their_place(void **state)
+{
+    (void)state;
+    fl_trace *trace = read_valid_entries(ALLOC ", " OP("r 7 64") ", " FREE ", " OP(
+        "b 2 capture=1") ", " DONE ", " OP("d 7") ", " OP("m \\\"so\\\"") ", " OP("a 9 0 0"));
+    assert_true(trace->has_ops);
+    assert_int_equal(fl_trace_capacity(trace), 1048576);
+    assert_int_equal(fl_trace_event_count(trace, 0), 8);
+    assert_int_equal(fl_trace_original_id(trace, 0, event_at(trace, 0).id), 7);
+    assert_int_equal(event_at(trace, 1).kind, FL_OP_USE);
+    assert_int_equal(event_at(trace, 1).id, event_at(trace, 0).id);
+    assert_int_equal(event_at(trace, 2).flags & FL_OP_HELD, FL_OP_HELD);
+    assert_int_equal(event_at(trace, 3).flags & FL_OP_CAPTURE, FL_OP_CAPTURE);
+    assert_int_equal(event_at(trace, 4).flags & FL_EVENT_SILENT, FL_EVENT_SILENT);
+    assert_int_equal(event_at(trace, 5).kind, FL_OP_FREE_DONE);
+    assert_int_equal(event_at(trace, 5).flags & FL_EVENT_SILENT, 0);
+    assert_string_equal(fl_trace_names(trace)->texts[event_at(trace, 6).text], "\"so\"");
+    assert_int_equal(fl_trace_original_id(trace, 0, event_at(trace, 7).id), 9);
+    fl_trace_free(trace);
+}
+
+static void an_exact_address_is_kept_where_it_was_refused_too(void **state)
+{
+    (void)state;
+    fl_trace *trace =
+        read_valid_entries("{\"action\": \"oom\", \"device_free\": 0, \"size\": 100, \"stream\": "
+                           "0, \"id\": 1, \"at\": 8192}");
+    fl_event event = event_at(trace, 0);
+    assert_int_equal(event.flags, FL_EVENT_OOM | FL_OP_AT);
+    assert_int_equal(event.address, 8192);
+    fl_trace_free(trace);
+}
+
+static void operations_that_make_no_sense_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *entries, *text;
+    } rows[] = {
+        {OP("r 7 64"), "an operation on id 7, which was not requested"},
+        {OP("a 7 512 0"), "'op': an operation that has an entry of its own kind"},
+        {ALLOC ", " OP("f 7"), "'op': an operation that has an entry of its own kind"},
+        {OP("S 0x1000 4096 0"), "'op': an operation that has an entry of its own kind"},
+        {OP("y"), "'op': unknown operation 'y'"},
+        {OP(""), "'op': unknown operation ''"},
+        {"{\"action\": \"operation\"}", "expected 'op', a text, of an operation"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        fl_trace *trace = NULL;
+        fl_error error;
+        assert_int_equal(read_entries(rows[i].entries, &trace, &error), FL_ERR_INPUT);
+        assert_null(trace);
+        if (strstr(error.text, rows[i].text) == NULL)
+            fail_msg("%s", error.text);
+    }
+}
+
+static void what_is_read_is_written_alike(void **state)
+{
+    (void)state;
+    fl_trace *trace = read_valid_entries(OP("F 0.5") ", " OP(
+        "m a \\\"b\\\" \\\\ c") ", {\"action\": \"oom\", \"device_free\": 0, "
+                                "\"size\": 100, \"stream\": 0, \"id\": 1, \"at\": 8192}");
+    taker to = {0};
+    fl_error error = {0};
+    fl_write_options options = {.write = taker_take, .user = &to};
+    assert_int_equal(fl_write_trace(trace, "json", &options, &error), FL_OK);
+    assert_non_null(strstr(to.text, OP("F 0.5")));
+    assert_non_null(strstr(to.text, OP("m a \\\"b\\\" \\\\ c")));
+    assert_non_null(strstr(to.text, "\"id\": 1, \"at\": 8192}"));
+    assert_non_null(strstr(to.text, "\"fraglab\": {\"has_operations\": true, \"capacity\": "
+                                    "1048576, \"release\": \"2.6.0\"}"));
+    free(to.text);
+    fl_trace_free(trace);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(operations_are_events_in_their_place),
+        cmocka_unit_test(an_exact_address_is_kept_where_it_was_refused_too),
+        cmocka_unit_test(operations_that_make_no_sense_are_refused),
+        cmocka_unit_test(what_is_read_is_written_alike),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
