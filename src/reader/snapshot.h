@@ -105,8 +105,8 @@ FL_VECTOR(pending_vector, pending_block);
 typedef struct snapshot_reader {
     const fl_host *host;
     fl_trace *trace;
-    fl_table live[FL_TRACE_MAX_DEVICE + 1]; /* address to allocation, freed but pending included */
-    struct pending_vector blocks;           /* of the segment that is being read */
+    fl_table live[FL_TRACE_MAX_DEVICE + 1];  /* address to allocation, freed but pending included */
+    struct pending_vector blocks;            /* of the segment that is being read */
     fl_table named[FL_TRACE_MAX_DEVICE + 1]; /* name to allocation: snapshot_ops.c */
     bool is_impossible[FL_TRACE_MAX_DEVICE + 1]; /* a final state that cannot be */
     uint32_t history_stack;                      /* of the block that is being read, or FL_NONE */
