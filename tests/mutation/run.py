@@ -18,7 +18,7 @@ sys.path.insert(0, "tests/mutation")
 import mutants as table  # noqa: E402 (found through the line above)
 import tree  # noqa: E402 (likewise)
 
-COPIED = ["meson.build", "meson_options.txt", "include", "src", "docs", "tests"]
+COPIED = ["meson.build", "meson_options.txt", "include", "src", "plots", "docs", "tests"]
 NOT_COPIED = ("tests/data/", "tests/cli/cases/")
 RECORDED = "golden/releases"  # what every release decided
 MOST_SECONDS = 60
