@@ -111,8 +111,8 @@ static void hostile_entries_do_no_harm(void **state)
         "\"Bytes\": 99999999999999999999, \"Addr\": 1, \"Device Type\": 1, \"Device Id\": 0",
         "\"Bytes\": 5, \"Addr\": 1, \"Device Type\": 1, \"Device Id\": 256",
         "\"Bytes\": [], \"Addr\": {}, \"Device Type\": 1, \"Device Id\": null",
-        "\"Total Allocated\": 18446744073709551615, \"Bytes\": -5, \"Addr\": 1, \"Device Type\": "
-        "1, \"Device Id\": 0",
+        ("\"Total Allocated\": 18446744073709551615, \"Bytes\": -5, \"Addr\": 1, "
+         "\"Device Type\": 1, \"Device Id\": 0"),
     };
     for (size_t i = 0; i < COUNT_OF(args); i++) {
         char text[512];
