@@ -34,25 +34,26 @@ static uint64_t count_pending(const fl_trace_device *device)
     return count;
 }
 
-/* `asked` has a place for each allocation of the window. */
-static struct kind_counts count_kinds(const fl_columns *columns, uint8_t *asked)
+/* `asked` has a place for each of `count` allocations. */
+static struct kind_counts count_kinds(const fl_columns *columns, uint8_t *asked, uint32_t count)
 {
     struct kind_counts counts = {0};
     for (uint64_t i = 0; i < columns->count; i++) {
         uint32_t id = columns->id[i];
+        bool is_numbered = id < count;
         switch (columns->kind[i]) {
         case FL_OP_ALLOC:
             counts.allocs += (columns->flags[i] & FL_EVENT_OOM) == 0;
             break;
         case FL_OP_FREE:
             counts.frees++;
-            counts.numbered_frees += id != FL_NONE;
-            if (id != FL_NONE)
+            counts.numbered_frees += is_numbered;
+            if (is_numbered)
                 asked[id] = 1;
             break;
         case FL_OP_FREE_DONE:
             counts.dones++;
-            counts.unasked += id != FL_NONE && !asked[id];
+            counts.unasked += is_numbered && !asked[id];
             break;
         default:
             break;
@@ -94,7 +95,7 @@ fl_status fl_trace_judge_kinds(const fl_trace *trace, fl_trace_device *device, f
     uint8_t *asked = fl_new(trace->host, device->alloc_count, error);
     if (asked == NULL)
         return FL_ERR_RESOURCE;
-    struct kind_counts counts = count_kinds(&device->columns, asked);
+    struct kind_counts counts = count_kinds(&device->columns, asked, device->alloc_count);
     fl_delete(trace->host, asked, device->alloc_count);
     bool is_twice = false;
     fl_status status = counts.allocs == 0 && counts.dones > 1

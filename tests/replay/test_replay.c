@@ -167,6 +167,29 @@ static void stepping_comes_to_the_same_as_running(void **state)
     fl_trace_free(trace);
 }
 
+/* All but the events at which peaks stood. */
+static void assert_same_counts(const fl_replay_summary *one, const fl_replay_summary *other)
+{
+    assert_int_equal(one->events, other->events);
+    assert_int_equal(one->allocs, other->allocs);
+    assert_int_equal(one->frees, other->frees);
+    assert_int_equal(one->ooms, other->ooms);
+    assert_int_equal(one->start, other->start);
+    assert_memory_equal(&one->peak, &other->peak, sizeof one->peak);
+    assert_memory_equal(&one->end, &other->end, sizeof one->end);
+    assert_int_equal(one->driver_malloc, other->driver_malloc);
+    assert_int_equal(one->driver_free, other->driver_free);
+    assert_int_equal(one->driver_map, other->driver_map);
+    assert_int_equal(one->driver_unmap, other->driver_unmap);
+    assert_int_equal(one->has_oom, other->has_oom);
+    assert_int_equal(one->oom.event, other->oom.event);
+    assert_int_equal(one->oom.id, other->oom.id);
+    assert_int_equal(one->oom.outcome, other->oom.outcome);
+    assert_int_equal(one->has_stats, other->has_stats);
+    assert_memory_equal(&one->stats, &other->stats, sizeof one->stats);
+    assert_int_equal(one->pool_count, other->pool_count);
+}
+
 static void a_lean_replay_counts_the_same_but_for_the_events_of_peaks(void **state)
 {
     (void)state;
@@ -191,9 +214,7 @@ static void a_lean_replay_counts_the_same_but_for_the_events_of_peaks(void **sta
         assert_true(summaries[0].peak_reserved_event > 0);
         if (strcmp(cases[i].policy, "torch") == 0)
             assert_int_equal(summaries[1].peak_reserved_event, 0);
-        summaries[1].peak_reserved_event = summaries[0].peak_reserved_event;
-        summaries[1].peak_allocated_event = summaries[0].peak_allocated_event;
-        assert_memory_equal(&summaries[0], &summaries[1], sizeof summaries[0]);
+        assert_same_counts(&summaries[0], &summaries[1]);
     }
     fl_trace_free(trace);
 }
