@@ -294,16 +294,7 @@ static fl_status capacity_file(fl_session *session, fl_setup *setup, fl_trace *t
 
 static fl_status capacity_run(fl_session *session, fl_error *error)
 {
-    fl_setup setup;
-    fl_status status = fl_setup_from_options(session, &setup, error);
-    if (status != FL_OK)
-        return status;
-    fl_trace *trace = NULL;
-    status = fl_session_read(session, &trace, error);
-    if (status == FL_OK)
-        status = capacity_file(session, &setup, trace, error);
-    fl_trace_free(trace);
-    return status;
+    return fl_setup_run_file(session, capacity_file, error);
 }
 
 static const fl_option_group *const groups[] = {&fl_options_allocator, &fl_options_input,

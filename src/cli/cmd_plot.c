@@ -219,7 +219,7 @@ static fl_status plot_observed(struct drawing *drawing, const fl_trace *trace, f
     return status;
 }
 
-static fl_status plot_trace(fl_session *session, fl_trace *trace, fl_setup *setup, fl_error *error)
+static fl_status plot_trace(fl_session *session, fl_setup *setup, fl_trace *trace, fl_error *error)
 {
     const fl_options *typed = &session->options;
     struct drawing drawing = {
@@ -245,20 +245,11 @@ static fl_status plot_trace(fl_session *session, fl_trace *trace, fl_setup *setu
 
 static fl_status plot_run(fl_session *session, fl_error *error)
 {
-    fl_setup setup;
     if (session->options.output_dir == NULL) {
         fl_fail(error, FL_ERR_USAGE, "plot: --output-dir DIR is missing");
         return fl_hint(error, "fraglab %s", session->command->synopsis);
     }
-    fl_status status = fl_setup_from_options(session, &setup, error);
-    if (status != FL_OK)
-        return status;
-    fl_trace *trace = NULL;
-    status = fl_session_read(session, &trace, error);
-    if (status == FL_OK)
-        status = plot_trace(session, trace, &setup, error);
-    fl_trace_free(trace);
-    return status;
+    return fl_setup_run_file(session, plot_trace, error);
 }
 
 static const fl_option_group *const groups[] = {&fl_options_plot, &fl_options_allocator,

@@ -203,3 +203,20 @@ fl_replay_options fl_setup_replay_options(const fl_session *session, const fl_se
         .start = setup->start,
     };
 }
+
+fl_status fl_setup_run_file(fl_session *session,
+                            fl_status (*run)(fl_session *session, fl_setup *setup, fl_trace *trace,
+                                             fl_error *error),
+                            fl_error *error)
+{
+    fl_setup setup;
+    fl_status status = fl_setup_from_options(session, &setup, error);
+    if (status != FL_OK)
+        return status;
+    fl_trace *trace = NULL;
+    status = fl_session_read(session, &trace, error);
+    if (status == FL_OK)
+        status = run(session, &setup, trace, error);
+    fl_trace_free(trace);
+    return status;
+}

@@ -53,6 +53,12 @@ typedef struct fl_setup {
  * time. */
 fl_status fl_setup_from_options(fl_session *session, fl_setup *ret_setup, fl_error *error);
 
+/* The whole of a command that reads one file: its options, the file, and `run` over it. */
+fl_status fl_setup_run_file(fl_session *session,
+                            fl_status (*run)(fl_session *session, fl_setup *setup, fl_trace *trace,
+                                             fl_error *error),
+                            fl_error *error);
+
 /* The rest, from the file.  Choosing a release may try several over the history, which writes what
  * each of them infers into the trace; fl_rebuild puts the last word there. */
 fl_status fl_setup_from_trace(fl_session *session, fl_trace *trace, fl_setup *setup,
