@@ -4,8 +4,8 @@
  * needs and refuses, by name, all that would import, call or build anything.  It is told by a
  * schema which dictionaries and lists matter; each of those becomes a record that is handed over
  * once it is complete and then forgotten, and everything else is passed over.  So memory is what
- * the receiver keeps, 8 bytes for each entry of the pickle's memo, and one copy of each different
- * text.
+ * the receiver keeps, the pickle's memo in 1 to 3 bytes for most of its entries and 8 for the rest,
+ * and one copy of each different text.
  *
  * What it gives up: a dictionary or list that matters may be referred to again only where the
  * schema says that it is shared. */

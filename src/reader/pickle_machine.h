@@ -9,21 +9,14 @@
 
 #include "base/table.h"
 #include "base/vector.h"
+#include "reader/memo.h"
 #include "reader/pickle.h"
 #include "trace/arena.h"
-
-/* One entry of the memo.  Numbers are never memoized by a pickler; they are kept where they fit. */
-typedef struct memo_entry {
-    uint32_t number;
-    uint8_t tag; /* MEMO_UNSET, or fl_tag + 1 */
-    uint8_t word;
-} memo_entry;
 
 /* Words of a list that is passed over, which may turn out to be a pair.  Before it does, `bits` is
  * its first number, and `number` its memo entry or FL_NONE. */
 enum { FL_LIST_EMPTY = 1, FL_LIST_OF_ONE, FL_LIST_OF_TWO };
 
-#define MEMO_UNSET   0
 #define MEMO_NOWHERE SIZE_MAX
 
 /* A record or list that is being filled. */
@@ -59,7 +52,6 @@ typedef struct unknown_row {
 
 FL_VECTOR(value_vector, fl_value);
 FL_VECTOR(mark_vector, size_t);
-FL_VECTOR(memo_vector, memo_entry);
 FL_VECTOR(item_vector, uint32_t);
 FL_VECTOR(text_vector, text_row);
 FL_VECTOR(pair_vector, pair_row);
@@ -83,7 +75,7 @@ struct fl_pickle {
 
     struct value_vector stack;
     struct mark_vector marks; /* heights of the stack */
-    struct memo_vector memo;
+    fl_memo memo;
     open_entry path[FL_SHAPE_LIMIT];
     size_t depth;
     fl_record records[FL_SHAPE_LIMIT];
@@ -140,8 +132,9 @@ bool fl_pickle_run_records(fl_pickle *m);
 bool fl_pickle_keep_text(fl_pickle *m, const char *bytes, size_t length, fl_value *ret_value);
 bool fl_pickle_keep_pair(fl_pickle *m, uint64_t first, uint64_t second, fl_value *ret_value);
 bool fl_pickle_memo_put(fl_pickle *m, uint64_t index);
+bool fl_pickle_memo_change(fl_pickle *m, uint64_t index, memo_entry entry);
 /* The list with this memo entry, or FL_NONE, has become a pair. */
-void fl_pickle_memo_pair(fl_pickle *m, uint32_t index, const fl_value *pair);
+bool fl_pickle_memo_pair(fl_pickle *m, uint32_t index, const fl_value *pair);
 bool fl_pickle_memo_get(fl_pickle *m, uint64_t index);
 void fl_pickle_drop_store(fl_pickle *m);
 
@@ -200,14 +193,14 @@ static inline memo_entry fl_memo_of(const fl_value *value)
     return (memo_entry){number, (uint8_t)(tag + 1), value->word};
 }
 
-/* Puts a value of the stack into a memo entry that exists. */
-static inline void fl_pickle_memo_set(fl_pickle *m, uint64_t index, fl_value *value)
+/* What the memo entry `index` of a value is, which goes by it from now on. */
+static inline memo_entry fl_pickle_memoize(fl_pickle *m, uint64_t index, fl_value *value)
 {
     if (value->tag == FL_TAG_OTHER && value->word == FL_LIST_EMPTY && index < FL_NONE)
         value->number = (uint32_t)index;
-    m->memo.items[index] = fl_memo_of(value);
     if (value->tag == FL_TAG_OPEN)
         m->path[value->number].memo = (size_t)index;
+    return fl_memo_of(value);
 }
 
 /* The main loop leaves room for one value before each instruction. */

@@ -19,26 +19,28 @@ enum { MARK = '(', BINGET = 'h', LONG_BINGET = 'j', MEMOIZE = 0x94 };
  * lies at hand. */
 struct run {
     const uint8_t *at, *last;
-    memo_entry *memo;
-    size_t memo_count, memo_room;
+    const fl_memo *memo;
+    memo_entry *memo_next, *memo_end; /* what comes lies here, and has room up to there */
 };
 
-/* False where too little lies at hand. */
+/* False where too little lies at hand, or nothing was memoized yet. */
 static inline bool run_begin(const fl_pickle *m, struct run *ret_run)
 {
-    if (m->input->end - m->input->at < PAIR_MOST)
+    if (m->input->end - m->input->at < PAIR_MOST || m->memo.open == NULL)
         return false;
-    *ret_run = (struct run){m->input->at, m->input->end - PAIR_MOST, m->memo.items, m->memo.count,
-                            m->memo.capacity};
+    *ret_run = (struct run){m->input->at, m->input->end - PAIR_MOST, &m->memo,
+                            m->memo.open + (m->memo.count - m->memo.first),
+                            m->memo.open + (m->memo.end - m->memo.first)};
     return true;
 }
 
-/* The entry that a BINGET or LONG_BINGET fetches; NULL where there is none. */
-static inline const memo_entry *run_get(const struct run *run, size_t *ret_size)
+/* The entry that a BINGET or LONG_BINGET fetches, or an unset one. */
+static inline memo_entry run_get(const struct run *run, size_t *ret_size)
 {
     uint64_t index = *run->at == BINGET ? run->at[1] : fl_load_little(run->at + 1, 4);
+    uint64_t count = run->memo->first + (uint64_t)(run->memo_next - run->memo->open);
     *ret_size = *run->at == BINGET ? 2 : 5;
-    return index < run->memo_count ? &run->memo[index] : NULL;
+    return index < count ? fl_memo_get(run->memo, index) : (memo_entry){.tag = MEMO_UNSET};
 }
 
 /* A value of the memo that needs nothing closed first: an item of shape `wanted`, or a plain one
@@ -46,18 +48,16 @@ static inline const memo_entry *run_get(const struct run *run, size_t *ret_size)
 static inline size_t run_memo_value(const struct run *run, uint8_t wanted, fl_value *ret_value)
 {
     size_t size;
-    const memo_entry *entry = run_get(run, &size);
-    if (entry == NULL)
-        return 0;
-    bool is_plain = entry->tag == FL_TAG_TEXT + 1 || entry->tag == FL_TAG_PAIR + 1;
-    bool is_item = entry->tag == FL_TAG_ITEM + 1;
+    memo_entry entry = run_get(run, &size);
+    bool is_plain = entry.tag == FL_TAG_TEXT + 1 || entry.tag == FL_TAG_PAIR + 1;
+    bool is_item = entry.tag == FL_TAG_ITEM + 1;
     bool fits = wanted == WANTED_ANY      ? is_plain || is_item
                 : wanted == FL_SHAPE_NONE ? is_plain
-                                          : is_item && entry->word == wanted;
+                                          : is_item && entry.word == wanted;
     if (!fits)
         return 0;
     *ret_value =
-        (fl_value){.tag = (uint8_t)(entry->tag - 1), .number = entry->number, .word = entry->word};
+        (fl_value){.tag = (uint8_t)(entry.tag - 1), .number = entry.number, .word = entry.word};
     return size;
 }
 
@@ -127,11 +127,12 @@ void fl_pickle_run_values(fl_pickle *m)
 static bool layout_learn(fl_pickle *m, const struct run *run, size_t i)
 {
     size_t size = 0;
-    const memo_entry *key =
-        *run->at == BINGET || *run->at == LONG_BINGET ? run_get(run, &size) : NULL;
-    if (key == NULL || key->tag != FL_TAG_TEXT + 1 || key->word == 0 || key->word >= FL_KEY_LIMIT)
+    memo_entry key = {.tag = MEMO_UNSET};
+    if (*run->at == BINGET || *run->at == LONG_BINGET)
+        key = run_get(run, &size);
+    if (key.tag != FL_TAG_TEXT + 1 || key.word == 0 || key.word >= FL_KEY_LIMIT)
         return false;
-    uint64_t bit = UINT64_C(1) << key->word;
+    uint64_t bit = UINT64_C(1) << key.word;
     uint64_t before = i > 0 ? m->layout.rows[i - 1].has : 0;
     if ((before & bit) != 0)
         return false;
@@ -140,8 +141,8 @@ static bool layout_learn(fl_pickle *m, const struct run *run, size_t i)
                                      .bytes = fl_load_little(run->at, 8) & mask,
                                      .has = before | bit,
                                      .size = (uint8_t)size,
-                                     .word = key->word,
-                                     .wanted = m->children[m->layout.shape][key->word]};
+                                     .word = key.word,
+                                     .wanted = m->children[m->layout.shape][key.word]};
     m->layout.count = i + 1;
     return true;
 }
@@ -151,11 +152,10 @@ static bool layout_learn(fl_pickle *m, const struct run *run, size_t i)
 static inline bool run_item(fl_pickle *m, struct run *run, uint8_t shape)
 {
     size_t size;
-    const memo_entry *entry = run_get(run, &size);
-    if (entry == NULL || entry->tag != FL_TAG_ITEM + 1 || entry->word != shape ||
-        m->items.count == m->items.capacity)
+    memo_entry entry = run_get(run, &size);
+    if (entry.tag != FL_TAG_ITEM + 1 || entry.word != shape || m->items.count == m->items.capacity)
         return false;
-    m->items.items[m->items.count++] = entry->number;
+    m->items.items[m->items.count++] = entry.number;
     run->at += size;
     return true;
 }
@@ -179,10 +179,10 @@ static bool run_list(fl_pickle *m, struct run *run, uint8_t shape, fl_value *ret
 {
     const fl_shape *of = &m->schema->shapes[shape];
     if (!of->is_list || !of->is_shared || of->open != NULL || run->at[1] != MEMOIZE ||
-        run->memo_count == run->memo_room)
+        run->memo_next == run->memo_end)
         return false;
     run->at += 2;
-    memo_entry *entry = &run->memo[run->memo_count++];
+    memo_entry *entry = run->memo_next++;
     m->items.count = 0;
     bool has_items = *run->at == MARK || *run->at == BINGET || *run->at == LONG_BINGET;
     if (has_items && !run_items(m, run, of->element))
@@ -207,9 +207,9 @@ static inline bool run_field(fl_pickle *m, struct run *run, uint8_t wanted, fl_v
     if (*run->at != MEMOIZE || size == 0)
         return size > 0;
     run->at++;
-    if (run->memo_count == run->memo_room)
+    if (run->memo_next == run->memo_end)
         return false;
-    run->memo[run->memo_count++] = fl_memo_of(value);
+    *run->memo_next++ = fl_memo_of(value);
     return true;
 }
 
@@ -240,7 +240,7 @@ static bool run_record(fl_pickle *m, uint8_t shape)
     m->records[shape].has = m->layout.rows[count - 1].has;
     m->records[shape].is_whole = true;
     m->input->at = run.at + 1;
-    m->memo.count = run.memo_count;
+    m->memo.count = run.memo->first + (uint64_t)(run.memo_next - run.memo->open);
     return true;
 }
 
@@ -250,15 +250,18 @@ static bool run_next(fl_pickle *m, bool *ret_more)
 {
     const uint8_t *at = m->input->at;
     bool is_memoized = at[1] == MEMOIZE;
-    *ret_more = at[0] == '}' && at[1 + is_memoized] == MARK && m->memo.count < m->memo.capacity;
+    *ret_more = at[0] == '}' && at[1 + is_memoized] == MARK && m->memo.count < m->memo.end;
     if (!*ret_more)
         return true;
     m->at = at;
     if (!fl_shape_next_sibling(m))
         return false;
     m->input->at += 2 + is_memoized;
-    if (is_memoized)
-        fl_pickle_memo_set(m, m->memo.count++, &m->stack.items[m->stack.count - 1]);
+    if (is_memoized) {
+        memo_entry *next = &m->memo.open[m->memo.count - m->memo.first];
+        *next = fl_pickle_memoize(m, m->memo.count, &m->stack.items[m->stack.count - 1]);
+        m->memo.count++;
+    }
     return true;
 }
 

@@ -71,8 +71,10 @@ static bool shape_close_top(fl_pickle *m)
         return false;
     if (shape_of(m, entry->shape)->is_shared) {
         value.tag = FL_TAG_ITEM;
-        if (entry->memo != MEMO_NOWHERE && m->memo.items[entry->memo].tag == FL_TAG_AGAIN + 1)
-            m->memo.items[entry->memo] = (memo_entry){value.number, FL_TAG_ITEM + 1, entry->shape};
+        if (entry->memo != MEMO_NOWHERE &&
+            fl_memo_get(&m->memo, entry->memo).tag == FL_TAG_AGAIN + 1 &&
+            !fl_pickle_memo_change(m, entry->memo, fl_memo_of(&value)))
+            return false;
     }
     m->stack.items[entry->slot] = value;
     m->depth--;
@@ -266,7 +268,7 @@ static bool list_note(fl_pickle *m, size_t slot, size_t first)
     }
     m->stack.items[slot] = list;
     if (list.tag == FL_TAG_PAIR)
-        fl_pickle_memo_pair(m, memo, &list);
+        return fl_pickle_memo_pair(m, memo, &list);
     return true;
 }
 

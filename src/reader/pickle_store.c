@@ -104,6 +104,20 @@ void fl_pickle_pair(const fl_pickle *m, const fl_value *pair, uint64_t *ret_firs
 
 /* The memo. */
 
+static bool memo_add_unset(fl_pickle *m)
+{
+    if (!fl_memo_reserve(m->host, &m->memo, m->error))
+        return fl_pickle_check(m, FL_ERR_RESOURCE);
+    m->memo.open[m->memo.count++ - m->memo.first] = (memo_entry){.tag = MEMO_UNSET};
+    return true;
+}
+
+bool fl_pickle_memo_change(fl_pickle *m, uint64_t index, memo_entry entry)
+{
+    return fl_memo_put(m->host, &m->memo, index, entry, m->error) ||
+           fl_pickle_check(m, FL_ERR_RESOURCE);
+}
+
 bool fl_pickle_memo_put(fl_pickle *m, uint64_t index)
 {
     if (m->stack.count == fl_pickle_base(m))
@@ -115,31 +129,31 @@ bool fl_pickle_memo_put(fl_pickle *m, uint64_t index)
     if (index < m->memo.count) {
         m->layout.count = 0; /* it may have been a key's */
     } else {
-        if (!fl_vector_reserve(m->host, &m->memo, (size_t)index + 1 - m->memo.count, m->error))
-            return fl_pickle_check(m, FL_ERR_RESOURCE);
         while (m->memo.count <= index)
-            m->memo.items[m->memo.count++] = (memo_entry){.tag = MEMO_UNSET};
+            if (!memo_add_unset(m))
+                return false;
     }
-    fl_pickle_memo_set(m, index, &m->stack.items[m->stack.count - 1]);
-    return true;
+    fl_value *value = &m->stack.items[m->stack.count - 1];
+    return fl_pickle_memo_change(m, index, fl_pickle_memoize(m, index, value));
 }
 
-void fl_pickle_memo_pair(fl_pickle *m, uint32_t index, const fl_value *pair)
+bool fl_pickle_memo_pair(fl_pickle *m, uint32_t index, const fl_value *pair)
 {
-    if (index < m->memo.count && m->memo.items[index].tag == FL_TAG_OTHER + 1)
-        m->memo.items[index] = fl_memo_of(pair);
+    if (index >= m->memo.count || fl_memo_get(&m->memo, index).tag != FL_TAG_OTHER + 1)
+        return true;
+    return fl_pickle_memo_change(m, index, fl_memo_of(pair));
 }
 
 bool fl_pickle_memo_get(fl_pickle *m, uint64_t index)
 {
-    if (index >= m->memo.count || m->memo.items[index].tag == MEMO_UNSET)
+    if (index >= m->memo.count || fl_memo_get(&m->memo, index).tag == MEMO_UNSET)
         return fl_pickle_fail(m, FL_ERR_INPUT, "memo entry %llu was never set",
                               (unsigned long long)index);
     /* A shared container just filled gets its number now that it is wanted. */
-    if (m->memo.items[index].tag == FL_TAG_AGAIN + 1 && m->depth > 0 &&
+    if (fl_memo_get(&m->memo, index).tag == FL_TAG_AGAIN + 1 && m->depth > 0 &&
         m->path[m->depth - 1].memo == index && !fl_shape_close_to(m, m->depth - 1))
         return false;
-    memo_entry entry = m->memo.items[index];
+    memo_entry entry = fl_memo_get(&m->memo, index);
     fl_value value = {.tag = (uint8_t)(entry.tag - 1), .number = entry.number, .word = entry.word};
     if (value.tag == FL_TAG_INT || value.tag == FL_TAG_BOOL)
         value.bits = entry.number;
@@ -150,7 +164,7 @@ void fl_pickle_drop_store(fl_pickle *m)
 {
     fl_vector_deinit(m->host, &m->stack);
     fl_vector_deinit(m->host, &m->marks);
-    fl_vector_deinit(m->host, &m->memo);
+    fl_memo_deinit(m->host, &m->memo);
     fl_vector_deinit(m->host, &m->items);
     fl_vector_deinit(m->host, &m->texts);
     fl_arena_deinit(m->host, &m->arena);
