@@ -47,6 +47,19 @@ typedef struct fl_difference {
     char expected[160], got[160], because[256];
 } fl_difference;
 
+/* What a rebuild put into the trace that the file does not say. */
+typedef struct fl_inferred {
+    uint64_t trims, completions, scopes, pool_releases;
+    uint64_t pools;    /* private ones that the file does not name */
+    uint64_t settings; /* changes on the way, or from the start */
+    uint64_t limits;
+    uint64_t start_blocks; /* in use before the first event of a cut window */
+    uint64_t hidden_tails; /* of these, larger than what was asked for, as their neighbours show */
+    uint64_t hidden_tail_bytes;
+    uint64_t open_tails; /* perhaps larger: nothing in the window tells */
+    uint64_t ages;       /* which of two segments from before is older, as decisions show */
+} fl_inferred;
+
 typedef struct fl_verdict {
     fl_tally decisions[FL_DECISION_COUNT];
     uint64_t excused[FL_EXCUSE_COUNT]; /* by reason; together those of `decisions` */
@@ -56,26 +69,22 @@ typedef struct fl_verdict {
     fl_difference first_difference;
     const fl_profile *profiles[32]; /* releases that explain the file */
     size_t profile_count;
-    uint64_t inferred_trims, inferred_completions;
-    uint64_t inferred_scopes, inferred_pool_releases;
-    uint64_t inferred_pools;    /* private ones that the file does not name */
-    uint64_t inferred_settings; /* changes on the way, or from the start */
-    uint64_t inferred_limits;
-    uint64_t start_blocks; /* in use before the first event of a cut window */
-    uint64_t hidden_tails; /* of these, larger than what was asked for, as their neighbours show */
-    uint64_t hidden_tail_bytes;
-    uint64_t open_tails;    /* perhaps larger: nothing in the window tells */
-    uint64_t inferred_ages; /* which of two segments from before is older, as decisions show */
+    fl_inferred inferred;
     uint64_t releases_by_cause[FL_CAUSE_COUNT];       /* segments given back, by why */
     uint64_t most_granted_bytes, least_refused_bytes; /* of the recorded card: fl_device_info */
 } fl_verdict;
 
 /* Infers what a recorded history does not say (empty_cache, which completions came by
  * synchronising, what was there before a cut window) and keeps it in the trace, so that it can be
- * replayed under other settings.  A script needs nothing.  FL_ERR_UNAVAILABLE: the window is cut
- * and the rest does not tell what was there before.  No replay may be open over the trace. */
+ * replayed under other settings.  Where what the file states does not explain the history, the rest
+ * is sought, as by fl_verify_sought, and found once: what the trace holds already for this release
+ * stays.  A script needs nothing.  FL_ERR_UNAVAILABLE: the window is cut and the rest does not tell
+ * what was there before.  No replay may be open over the trace. */
 FL_API fl_status fl_rebuild(fl_trace *trace, size_t device, const fl_profile *profile,
                             fl_error *error);
+
+/* What the last rebuild of a device put into the trace; of a script nothing. */
+FL_API fl_inferred fl_rebuild_inferred(const fl_trace *trace, size_t device);
 
 /* Runs a script and makes of it the history that a recorder would have kept, with the final state,
  * in which nothing has to be inferred: the ops that a recorder does not write are in it, too.  All
@@ -98,8 +107,8 @@ FL_API fl_status fl_verify(fl_trace *trace, size_t device, const fl_profile *pro
                            const fl_host *host, fl_verdict *ret_verdict, fl_error *error);
 
 /* The same.  Where what the file states does not explain the history, the rest is sought: settings
- * that changed on the way, a limit, private pools of which nothing is left; fl_rebuild then goes by
- * what was found.  It may find something for a release that did not write the file. */
+ * that changed on the way, a limit, private pools of which nothing is left.  It may find something
+ * for a release that did not write the file. */
 FL_API fl_status fl_verify_sought(fl_trace *trace, size_t device, const fl_profile *profile,
                                   const fl_host *host, fl_verdict *ret_verdict, fl_error *error);
 
@@ -111,8 +120,8 @@ FL_API fl_status fl_verify_best(fl_trace *trace, size_t device, const fl_profile
                                 fl_verdict *ret_verdict, fl_error *error);
 
 typedef struct fl_verify_choice {
-    const fl_profile *profile; /* NULL: none explains the history, and there is no verdict */
-    fl_verdict verdict;
+    const fl_profile *profile; /* NULL: none explains the history; then the rest says nothing */
+    uint64_t most_granted_bytes, least_refused_bytes; /* of the recorded card: fl_device_info */
 } fl_verify_choice;
 
 /* The same, but none where none explains it; what the file does not state is sought only with

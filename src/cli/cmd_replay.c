@@ -1,5 +1,6 @@
 /* replay FILE: runs the trace and says how it went. */
 #include "cli/envelope.h"
+#include "cli/inferred.h"
 #include "cli/memory.h"
 #include "cli/setup.h"
 #include "cli/statistics.h"
@@ -18,6 +19,7 @@ struct result {
     const fl_setup *setup;
     fl_replay_summary summary;
     fl_statistics statistics;
+    fl_inferred inferred;       /* of a history */
     char message[MESSAGE_SIZE]; /* as PyTorch prints it; 2.3 prints a NUL, so the length counts */
     size_t message_length;      /* 0: there is none, or nobody knows it */
 };
@@ -237,6 +239,31 @@ static void text_start(fl_emit *emit, const fl_replay_summary *summary)
         fl_emit_pair(emit, "start", "start", fl_emit_text(words[summary->start]));
 }
 
+/* Those that were found and that the replay followed. */
+static unsigned changes_shown(const fl_session *session, const struct result *result)
+{
+    const fl_setup *setup = result->setup;
+    if ((setup->policy->capabilities & FL_CAN_SETTINGS) == 0)
+        return 0;
+    return (fl_setup_keeps_conf(setup, result->trace) ? FL_CHANGES_SETTINGS : 0u) |
+           (session->options.fraction < 0 ? FL_CHANGES_LIMIT : 0u);
+}
+
+/* What was inferred, if anything was. */
+static void text_inferred(const fl_session *session, const struct result *result)
+{
+    const fl_inferred *inferred = &result->inferred;
+    size_t device = result->setup->trace_device;
+    char words[160];
+    fl_inferred_words(inferred, words, sizeof words);
+    if (inferred->trims + inferred->completions + inferred->scopes > 0)
+        fl_emit_pair(session->emit, "inferred", "inferred", fl_emit_text(words));
+    fl_inferred_text_changes(session->emit, result->trace, device, changes_shown(session, result));
+    if (fl_trace_format(result->trace) != FL_FORMAT_SCRIPT &&
+        !fl_trace_is_complete(result->trace, device))
+        fl_inferred_text_window(session->emit, inferred);
+}
+
 static void emit_processes(fl_session *session)
 {
     const fl_process_list *list = &session->options.processes;
@@ -272,8 +299,13 @@ static void emit_result(fl_session *session, const struct result *result)
     text_counts(emit, &result->summary);
     text_start(emit, &result->summary);
     fl_setup_emit_text(session, result->trace, result->setup);
+    text_inferred(session, result);
     text_message(emit, result);
     emit_record(emit, result);
+    fl_emit_for(emit, FL_EMIT_FOR_PROGRAMS);
+    fl_inferred_emit(emit, &result->inferred);
+    fl_inferred_emit_changes(emit, result->trace, result->setup->trace_device,
+                             changes_shown(session, result));
     fl_emit_for(emit, FL_EMIT_FOR_PROGRAMS | FL_EMIT_FOR_TABLES);
     fl_statistics_emit(session, &result->statistics);
 }
@@ -360,6 +392,8 @@ static fl_status show_result(fl_session *session, const fl_trace *trace, const f
     if (count > 0)
         memcpy(pools, result.summary.pools, count * sizeof *pools);
     bool is_script = fl_trace_format(trace) == FL_FORMAT_SCRIPT;
+    if (!is_script)
+        result.inferred = fl_rebuild_inferred(trace, setup->trace_device);
     result.statistics = (fl_statistics){
         .profile = setup->profile,
         .stats = &result.summary.stats,

@@ -1,5 +1,6 @@
 /* verify FILE: replays what was recorded under the recorded settings, and compares. */
 #include "cli/envelope.h"
+#include "cli/inferred.h"
 #include "cli/memory.h"
 #include "cli/setup.h"
 
@@ -193,7 +194,7 @@ static void emit_verdict(fl_emit *emit, const fl_verdict *verdict, size_t device
     fl_emit_for(emit, audience);
 }
 
-static void emit_inferred(fl_emit *emit, const fl_verdict *verdict)
+static void emit_causes(fl_emit *emit, const fl_verdict *verdict)
 {
     static const char *const causes[FL_CAUSE_COUNT] = {
         [FL_CAUSE_REQUEST] = "request",
@@ -202,48 +203,10 @@ static void emit_inferred(fl_emit *emit, const fl_verdict *verdict)
         [FL_CAUSE_RELEASE_ALL] = "release_all",
         [FL_CAUSE_TRIM] = "empty_cache",
     };
-    fl_emit_object_begin(emit, "inferred", NULL);
-    fl_emit_pair(emit, "empty_cache", NULL, fl_emit_count(verdict->inferred_trims));
-    fl_emit_pair(emit, "completions", NULL, fl_emit_count(verdict->inferred_completions));
-    fl_emit_pair(emit, "scopes", NULL, fl_emit_count(verdict->inferred_scopes));
-    fl_emit_pair(emit, "pool_releases", NULL, fl_emit_count(verdict->inferred_pool_releases));
-    fl_emit_pair(emit, "pools", NULL, fl_emit_count(verdict->inferred_pools));
-    fl_emit_pair(emit, "settings", NULL, fl_emit_count(verdict->inferred_settings));
-    fl_emit_pair(emit, "limits", NULL, fl_emit_count(verdict->inferred_limits));
-    fl_emit_pair(emit, "start_blocks", NULL, fl_emit_count(verdict->start_blocks));
-    fl_emit_pair(emit, "hidden_tails", NULL, fl_emit_count(verdict->hidden_tails));
-    fl_emit_pair(emit, "hidden_tail_bytes", NULL, fl_emit_bytes(verdict->hidden_tail_bytes));
-    fl_emit_pair(emit, "open_tails", NULL, fl_emit_count(verdict->open_tails));
-    fl_emit_pair(emit, "ages", NULL, fl_emit_count(verdict->inferred_ages));
-    fl_emit_object_end(emit);
     fl_emit_object_begin(emit, "releases_by_cause", NULL);
     for (size_t i = FL_CAUSE_COLLECT; i < FL_CAUSE_COUNT; i++)
         fl_emit_pair(emit, causes[i], NULL, fl_emit_count(verdict->releases_by_cause[i]));
     fl_emit_object_end(emit);
-}
-
-/* Settings that changed on the way, and limits, which no file states. */
-static void emit_changes(fl_emit *emit, const fl_trace *trace, size_t device)
-{
-    size_t count;
-    const fl_insertion *list = fl_trace_insertions(trace, device, &count);
-    fl_emit_for(emit, FL_EMIT_FOR_PROGRAMS);
-    fl_emit_list_begin(emit, "changes", NULL);
-    for (size_t i = 0; i < count; i++) {
-        const fl_op *op = &list[i].op;
-        if (op->kind != FL_OP_CONFIGURE && op->kind != FL_OP_LIMIT)
-            continue;
-        bool is_limit = op->kind == FL_OP_LIMIT;
-        const char *text = is_limit ? NULL : fl_trace_names(trace)->texts[op->text];
-        fl_emit_object_begin(emit, NULL, NULL);
-        fl_emit_pair(emit, "event", NULL, fl_emit_count(list[i].event));
-        fl_emit_pair(emit, "settings", NULL, is_limit ? fl_emit_null() : fl_emit_text(text));
-        fl_emit_pair(emit, "limit_bytes", NULL,
-                     is_limit ? fl_emit_count(op->size) : fl_emit_null());
-        fl_emit_object_end(emit);
-    }
-    fl_emit_list_end(emit);
-    fl_emit_for(emit, FL_EMIT_FOR_PROGRAMS | FL_EMIT_FOR_TABLES);
 }
 
 static void emit_devices(fl_emit *emit, const fl_trace *trace, const struct verdicts *verdicts)
@@ -256,8 +219,11 @@ static void emit_devices(fl_emit *emit, const fl_trace *trace, const struct verd
         fl_emit_pair(emit, "device", NULL, fl_emit_count(one->device));
         fl_emit_pair(emit, "torch", NULL, fl_emit_text(fl_profile_release(one->profile)));
         emit_verdict(emit, &one->verdict, one->device, FL_EMIT_FOR_PROGRAMS | FL_EMIT_FOR_TABLES);
-        emit_inferred(emit, &one->verdict);
-        emit_changes(emit, trace, one->device);
+        fl_inferred_emit(emit, &one->verdict.inferred);
+        emit_causes(emit, &one->verdict);
+        fl_emit_for(emit, FL_EMIT_FOR_PROGRAMS);
+        fl_inferred_emit_changes(emit, trace, one->device, FL_CHANGES_ALL);
+        fl_emit_for(emit, FL_EMIT_FOR_PROGRAMS | FL_EMIT_FOR_TABLES);
         fl_emit_object_end(emit);
     }
     fl_emit_list_end(emit);
@@ -309,71 +275,31 @@ static void text_device(fl_emit *emit, const struct device_verdict *one, bool ha
     fl_emit_pair(emit, "because", "because", fl_emit_text(difference->because));
 }
 
-static void text_changes(fl_emit *emit, const fl_trace *trace, size_t device)
-{
-    size_t count;
-    const fl_insertion *list = fl_trace_insertions(trace, device, &count);
-    for (size_t i = 0; i < count; i++) {
-        const fl_op *op = &list[i].op;
-        char event[27], bytes[24], text[400];
-        fl_format_count(list[i].event, event, sizeof event);
-        if (op->kind == FL_OP_LIMIT) {
-            fl_format_bytes(op->size, bytes, sizeof bytes);
-            snprintf(text, sizeof text, "a memory fraction of about %s from event %s on", bytes,
-                     event);
-        } else if (op->kind == FL_OP_CONFIGURE) {
-            snprintf(text, sizeof text, "%s from event %s on",
-                     fl_trace_names(trace)->texts[op->text], event);
-        } else {
-            continue;
-        }
-        fl_emit_pair(emit, "changes", "inferred", fl_emit_text(text));
-    }
-}
-
 static void text_history(fl_emit *emit, const struct verdicts *verdicts)
 {
-    uint64_t trims = 0, completions = 0, scopes = 0, given_back = 0;
+    fl_inferred sum = {0};
+    uint64_t given_back = 0;
     if (!verdicts->all.has_history)
         return;
     for (size_t i = 0; i < verdicts->count; i++) {
         const fl_verdict *one = &verdicts->items[i].verdict;
-        trims += one->inferred_trims;
-        completions += one->inferred_completions;
-        scopes += one->inferred_scopes;
+        fl_inferred_add(&sum, &one->inferred);
         for (size_t k = 0; k < FL_CAUSE_COUNT; k++)
             given_back += one->releases_by_cause[k];
     }
-    char text[160], pools[64] = "";
-    if (scopes > 0)
-        snprintf(pools, sizeof pools, ", %" PRIu64 " scopes of private pools", scopes);
-    snprintf(text, sizeof text,
-             "%" PRIu64 " empty_cache, %" PRIu64 " completions%s; %" PRIu64 " segments given back",
-             trims, completions, pools, given_back);
+    char words[160], text[240];
+    fl_inferred_words(&sum, words, sizeof words);
+    snprintf(text, sizeof text, "%s; %" PRIu64 " segments given back", words, given_back);
     fl_emit_pair(emit, "inferred", "inferred", fl_emit_text(text));
 }
 
-/* Cut windows: how much of what was there before is inferred. */
 static void text_window(fl_emit *emit, const struct verdicts *verdicts)
 {
-    uint64_t blocks = 0, hidden = 0, bytes = 0, open = 0;
-    if (verdicts->all.is_complete || !verdicts->all.has_history)
-        return;
-    for (size_t i = 0; i < verdicts->count; i++) {
-        blocks += verdicts->items[i].verdict.start_blocks;
-        hidden += verdicts->items[i].verdict.hidden_tails;
-        bytes += verdicts->items[i].verdict.hidden_tail_bytes;
-        open += verdicts->items[i].verdict.open_tails;
-    }
-    char text[240], size[24], tails[160] = "";
-    fl_format_bytes(bytes, size, sizeof size);
-    if (hidden + open > 0)
-        snprintf(tails, sizeof tails,
-                 "; inferred: %" PRIu64 " hold %s more than was asked for, %" PRIu64
-                 " maybe more, which nothing shows",
-                 hidden, size, open);
-    snprintf(text, sizeof text, "cut: %" PRIu64 " blocks from before%s", blocks, tails);
-    fl_emit_pair(emit, "window", "window", fl_emit_text(text));
+    fl_inferred sum = {0};
+    for (size_t i = 0; i < verdicts->count; i++)
+        fl_inferred_add(&sum, &verdicts->items[i].verdict.inferred);
+    if (!verdicts->all.is_complete && verdicts->all.has_history)
+        fl_inferred_text_window(emit, &sum);
 }
 
 /* Why decisions are excused, a line for each reason. */
@@ -404,7 +330,7 @@ static void emit_text(fl_session *session, const fl_trace *trace, const struct v
     fl_emit_pair(emit, "settings", "settings", fl_emit_text(fl_conf_words(fl_trace_conf(trace))));
     text_history(emit, verdicts);
     for (size_t i = 0; i < verdicts->count; i++)
-        text_changes(emit, trace, verdicts->items[i].device);
+        fl_inferred_text_changes(emit, trace, verdicts->items[i].device, FL_CHANGES_ALL);
     text_window(emit, verdicts);
     text_excused(emit, &verdicts->all);
 }

@@ -140,16 +140,17 @@ static fl_status take_conf(const fl_session *session, const fl_trace *trace, fl_
     return check_conf(trace, setup, error);
 }
 
-static bool is_same_text(const char *a, const char *b)
+bool fl_setup_keeps_conf(const fl_setup *setup, const fl_trace *trace)
 {
-    return strcmp(a != NULL ? a : "", b != NULL ? b : "") == 0;
+    const char *conf = setup->conf, *stated = fl_trace_conf(trace);
+    return strcmp(conf != NULL ? conf : "", stated != NULL ? stated : "") == 0;
 }
 
 /* Blocks keep their places where nothing has changed, and the policy can take them over. */
 static void take_start(const fl_options *options, const fl_trace *trace, fl_setup *setup)
 {
     bool is_same = setup->policy->adopt != NULL && setup->profile == setup->recorded &&
-                   is_same_text(setup->conf, fl_trace_conf(trace));
+                   fl_setup_keeps_conf(setup, trace);
     setup->start = is_same ? FL_START_RECORDED : FL_START_FRESH;
     if (options->start != NULL)
         setup->start = strcmp(options->start, "fresh") == 0 ? FL_START_FRESH : FL_START_RECORDED;

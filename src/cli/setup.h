@@ -77,6 +77,9 @@ fl_status fl_setup_check_range(const fl_session *session, const fl_trace *trace,
 /* What the card is said to have in all; 0: nothing is said. */
 uint64_t fl_setup_total(const fl_setup *setup);
 
+/* Are the settings those of the file? */
+bool fl_setup_keeps_conf(const fl_setup *setup, const fl_trace *trace);
+
 /* The setup as the replay takes it. */
 fl_replay_options fl_setup_replay_options(const fl_session *session, const fl_setup *setup);
 

@@ -150,11 +150,11 @@ static fl_status choose_by_limit(fl_session *session, fl_trace *trace, fl_setup 
  * history. */
 static void take_card_of(const struct choice *choice, fl_setup *setup)
 {
-    const fl_verdict *verdict = &choice->best.verdict;
-    if (setup->gpu_from != FL_FROM_NOWHERE || verdict->least_refused_bytes == UINT64_MAX)
+    const fl_verify_choice *best = &choice->best;
+    if (setup->gpu_from != FL_FROM_NOWHERE || best->least_refused_bytes == UINT64_MAX)
         return;
     setup->gpu_from = FL_FROM_REFUSAL;
-    setup->capacity_bytes = verdict->most_granted_bytes;
+    setup->capacity_bytes = best->most_granted_bytes;
 }
 
 /* Memory that went back may have gone back because the card was full. */
@@ -184,8 +184,7 @@ static fl_status choose_marked(fl_session *session, fl_trace *trace, fl_setup *s
     *ret_profile = choice.marked[choice.count - 1];
     bool is_open = choice.count > 1 || has_fraction ||
                    (setup->gpu_from == FL_FROM_NOWHERE && shows_release(trace, device));
-    if (!is_open || !fl_trace_is_complete(trace, device) ||
-        fl_trace_event_count(trace, device) == 0)
+    if (!is_open || fl_trace_event_count(trace, device) == 0)
         return FL_OK;
     fl_status status = choose(session, trace, device, !has_fraction, &choice, error);
     if (status == FL_OK && has_fraction)

@@ -86,19 +86,18 @@ fl_status fl_ages_judge(const fl_miss *miss, const fl_trace *trace, size_t devic
 
 /* ---- learning -------------------------------------------------------------------------------- */
 
-fl_status fl_ages_learn(fl_trace *trace, size_t device, const fl_age_pair *pair,
-                        uint64_t *lessons_left, fl_error *error)
+fl_status fl_ages_learn(const fl_host *host, struct fl_u64_vector *ages, const fl_age_pair *pair,
+                        bool *ret_is_new, fl_error *error)
 {
-    fl_trace_start *start = &trace->devices.items[device].start;
-    for (size_t i = 0; i + 1 < start->ages.count; i += 2)
-        if (start->ages.items[i] == pair->older && start->ages.items[i + 1] == pair->younger)
-            *lessons_left = 0;
-    if (*lessons_left == 0)
-        return FL_OK;
-    if (!fl_vector_reserve(trace->host, &start->ages, 2, error))
+    *ret_is_new = false;
+    for (size_t i = 0; i + 1 < ages->count; i += 2)
+        if (ages->items[i] == pair->older && ages->items[i + 1] == pair->younger)
+            return FL_OK;
+    if (!fl_vector_reserve(host, ages, 2, error))
         return FL_ERR_RESOURCE;
-    start->ages.items[start->ages.count++] = pair->older;
-    start->ages.items[start->ages.count++] = pair->younger;
+    ages->items[ages->count++] = pair->older;
+    ages->items[ages->count++] = pair->younger;
+    *ret_is_new = true;
     return FL_OK;
 }
 

@@ -17,10 +17,10 @@ fl_status fl_ages_judge(const fl_miss *miss, const fl_trace *trace, size_t devic
                         const fl_replay *replay, bool *ret_is_order, fl_age_pair *ret_pair,
                         fl_error *error);
 
-/* Keeps what the record shows.  A pair that is known already has not helped: then *lessons_left
- * becomes 0. */
-fl_status fl_ages_learn(fl_trace *trace, size_t device, const fl_age_pair *pair,
-                        uint64_t *lessons_left, fl_error *error);
+/* Adds a pair to those in `ages`.  One that is there already has not helped: then *ret_is_new is
+ * false.  FL_ERR_RESOURCE. */
+fl_status fl_ages_learn(const fl_host *host, struct fl_u64_vector *ages, const fl_age_pair *pair,
+                        bool *ret_is_new, fl_error *error);
 
 /* Brings the ranges of a start state in the order that was learnt, as far as that agrees with
  * itself. */

@@ -17,7 +17,7 @@ static uint64_t count_different(const fl_verdict *verdict)
 /* What is inferred, and not stated in the file. */
 static uint64_t count_unstated(const fl_verdict *verdict)
 {
-    return verdict->inferred_settings + verdict->inferred_limits + verdict->inferred_pools;
+    return verdict->inferred.settings + verdict->inferred.limits + verdict->inferred.pools;
 }
 
 static uint64_t count_excused(const fl_verdict *verdict)
@@ -100,9 +100,7 @@ static fl_status find_best(fl_trace *trace, size_t device, const fl_profile *con
     if (status != FL_OK || !is_open(choice) || !is_seeking)
         return status;
     status = try_all(trace, device, profiles, count, host, true, choice, error);
-    if (device < trace->devices.count && is_open(choice))
-        trace->devices.items[device].is_sought = false;
-    else if (status == FL_OK && choice->profile != profiles[0])
+    if (status == FL_OK && !is_open(choice) && choice->profile != profiles[0])
         status = fl_verify_sought(trace, device, choice->profile, host, &choice->verdict, error);
     return status;
 }
@@ -126,17 +124,38 @@ fl_status fl_verify_best(fl_trace *trace, size_t device, const fl_profile *const
     return FL_OK;
 }
 
+/* Does the newest explain every decision by what the file states?  No other could do better, and a
+ * verification would say the same. */
+static fl_status try_newest(fl_trace *trace, size_t device, const fl_profile *profile,
+                            fl_verify_choice *ret_choice, fl_error *error)
+{
+    fl_attempt attempt;
+    fl_error why = {0};
+    fl_status status = fl_rebuild_anew(trace, device, profile, false, &attempt, &why);
+    if (status == FL_ERR_RESOURCE)
+        return fl_pass_on(&why, error);
+    if (status == FL_OK && attempt.is_explained)
+        *ret_choice =
+            (fl_verify_choice){profile, attempt.most_granted_bytes, attempt.least_refused_bytes};
+    return FL_OK;
+}
+
 fl_status fl_verify_choose(fl_trace *trace, size_t device, const fl_profile *const *profiles,
                            size_t count, bool is_seeking, const fl_host *host,
                            fl_verify_choice *ret_choice, fl_error *error)
 {
     struct choice choice = {0};
     fl_error why = {0};
-    fl_status status = find_best(trace, device, profiles, count, is_seeking, host, &choice, &why);
     ret_choice->profile = NULL;
+    if (count > 0 && try_newest(trace, device, profiles[count - 1], ret_choice, error) != FL_OK)
+        return FL_ERR_RESOURCE;
+    if (ret_choice->profile != NULL)
+        return FL_OK;
+    fl_status status = find_best(trace, device, profiles, count, is_seeking, host, &choice, &why);
     if (status == FL_ERR_RESOURCE)
         return fl_fail(error, status, "%s", why.text);
     if (status == FL_OK && choice.as_good_count > 0)
-        *ret_choice = (fl_verify_choice){.profile = choice.profile, .verdict = choice.verdict};
+        *ret_choice = (fl_verify_choice){choice.profile, choice.verdict.most_granted_bytes,
+                                         choice.verdict.least_refused_bytes};
     return FL_OK;
 }

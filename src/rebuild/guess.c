@@ -390,12 +390,14 @@ void fl_guess_deinit(const fl_host *host, fl_guess *guess)
     fl_vector_deinit(host, &guess->pools);
     fl_vector_deinit(host, &guess->plan);
     fl_vector_deinit(host, &guess->others);
+    fl_lessons_deinit(host, &guess->lessons);
     fl_vector_deinit(host, &guess->refused);
     fl_vector_deinit(host, &guess->hits);
     *guess = (fl_guess){0};
 }
 
-void fl_guess_place_start(fl_trace *trace, size_t device, const fl_guess *guess)
+fl_status fl_guess_place_start(fl_trace *trace, size_t device, const fl_guess *guess,
+                               fl_error *error)
 {
     fl_trace_start *start = &trace->devices.items[device].start;
     for (size_t i = 0; i < start->segments.count && guess->places.of == NULL; i++)
@@ -405,6 +407,7 @@ void fl_guess_place_start(fl_trace *trace, size_t device, const fl_guess *guess)
         if (place != FL_NONE)
             start->segments.items[i].pool = guess->places.items.items[place].pool;
     }
+    return fl_lessons_tell(trace->host, &guess->lessons, start, error);
 }
 
 fl_status fl_guess_insert(fl_trace *trace, size_t device, fl_guess *guess, uint64_t event,

@@ -3,6 +3,7 @@
 #ifndef FL_REBUILD_GUESS_H
 #define FL_REBUILD_GUESS_H
 
+#include "rebuild/lessons.h"
 #include "rebuild/scopes.h"
 
 #include <fraglab/settings.h>
@@ -24,6 +25,7 @@ typedef struct fl_guess {
     struct fl_u64_vector hits;    /* requests that a pool of others served when all was full */
     struct fl_pool_guesses pools; /* by dense pool */
     struct fl_plan others;        /* settings and limits that change on the way, by event */
+    fl_lessons lessons;           /* of what was there before the window */
     struct fl_plan plan;
     size_t next; /* in the plan: ops before it are in the trace */
 } fl_guess;
@@ -52,9 +54,10 @@ fl_status fl_guess_add_limit(const fl_trace *trace, fl_guess *guess, uint64_t ev
 /* Plans the ops anew after a change of mind. */
 fl_status fl_guess_plan(const fl_trace *trace, size_t device, fl_guess *guess, fl_error *error);
 
-/* Gives what was there before the first event to the pools that the guess has it in.  No replay may
- * be open over the trace. */
-void fl_guess_place_start(fl_trace *trace, size_t device, const fl_guess *guess);
+/* Gives what was there before the first event to the pools that the guess has it in, and what it
+ * has learnt of it to the trace.  No replay may be open over the trace.  FL_ERR_RESOURCE. */
+fl_status fl_guess_place_start(fl_trace *trace, size_t device, const fl_guess *guess,
+                               fl_error *error);
 
 /* Inserts what is planned before `event` and, up to what comes behind an empty_cache, at it; with
  * `is_late` also that. */

@@ -31,6 +31,8 @@ struct rebuild {
     fl_compare compare;
     fl_guess *guess;
     fl_attempt *attempt; /* NULL: nobody asks */
+    fl_lesson lesson;    /* of the first difference */
+    bool is_judged;
     uint64_t pending;
     struct fl_u64_vector idle;  /* whole segments without a live block, by pool */
     struct fl_live_counts live; /* live blocks by segment; of expandable ones nothing */
@@ -97,11 +99,21 @@ static fl_status note_change(struct rebuild *rebuild, const fl_change *change, f
     return FL_OK;
 }
 
+/* Right at the first difference: later the state has moved on. */
+static fl_status judge_first(struct rebuild *rebuild, fl_error *error)
+{
+    if (rebuild->attempt == NULL || rebuild->compare.differences == 0 || rebuild->is_judged)
+        return FL_OK;
+    rebuild->is_judged = true;
+    return fl_lesson_judge(&rebuild->compare.first, rebuild->trace, rebuild->device,
+                           rebuild->replay, &rebuild->lesson, error);
+}
+
 static fl_status rebuild_watch(void *user, const fl_view *view, fl_error *error)
 {
     struct rebuild *rebuild = user;
     fl_compare_view(&rebuild->compare, view);
-    fl_status status = FL_OK;
+    fl_status status = judge_first(rebuild, error);
     for (size_t i = 0; i < view->change_count && status == FL_OK; i++)
         status = note_change(rebuild, &view->changes[i], error);
     return status;
@@ -126,6 +138,8 @@ static fl_status open_replay(struct rebuild *rebuild, fl_error *error)
     fl_replay_close(rebuild->replay);
     rebuild->replay = NULL;
     rebuild->pending = 0;
+    rebuild->lesson = (fl_lesson){0};
+    rebuild->is_judged = false;
     rebuild->idle.count = 0;
     rebuild->live.count = 0;
     fl_compare_init(&rebuild->compare, rebuild->host, rebuild->trace, rebuild->device);
@@ -328,7 +342,8 @@ static fl_status judge_reading(struct rebuild *rebuild, const fl_burst *burst, b
     return status;
 }
 
-/* Tries the readings one after the other; *ret_fits is false where none is right. */
+/* Tries the readings one after the other; *ret_fits is false where none is right.  Then the
+ * likeliest is taken for right, and what it shows for shown. */
 static fl_status try_readings(struct rebuild *rebuild, const fl_burst *burst,
                               const fl_reading *readings, size_t count, bool *ret_fits,
                               fl_error *error)
@@ -336,6 +351,7 @@ static fl_status try_readings(struct rebuild *rebuild, const fl_burst *burst,
     size_t kept;
     fl_trace_insertions(rebuild->trace, rebuild->device, &kept);
     size_t kept_plan = rebuild->guess->next;
+    fl_lesson lesson = {0};
     *ret_fits = false;
     for (size_t i = 0; i < count; i++) {
         if (i > 0 && rebuild->restarts_left == 0)
@@ -348,10 +364,13 @@ static fl_status try_readings(struct rebuild *rebuild, const fl_burst *burst,
             status = judge_reading(rebuild, burst, ret_fits, error);
         if (status != FL_OK || *ret_fits)
             return status;
+        if (i == 0)
+            lesson = rebuild->lesson;
         note_miss(rebuild);
         take_back(rebuild, burst, kept);
         rebuild->guess->next = kept_plan;
     }
+    rebuild->lesson = lesson;
     return FL_OK;
 }
 
@@ -423,13 +442,17 @@ static fl_status run_out(struct rebuild *rebuild, fl_error *error)
         fl_compare_catch_up(&rebuild->compare, rebuild->columns->count);
         status = fl_compare_final_state(&rebuild->compare, rebuild->replay, error);
     }
-    if (status == FL_OK && (is_lost || rebuild->compare.differences > 0))
-        lose_track(rebuild);
-    else
-        rebuild->attempt->is_explained = status == FL_OK;
     rebuild->attempt->forced = rebuild->compare.releases_by_cause[FL_CAUSE_RELEASE_ALL] +
                                rebuild->compare.releases_by_cause[FL_CAUSE_RELEASE_AVAILABLE];
-    return status;
+    if (status != FL_OK || is_lost || rebuild->compare.differences > 0) {
+        lose_track(rebuild);
+        return status;
+    }
+    const fl_device_info *info = fl_replay_get_device_info(rebuild->replay);
+    rebuild->attempt->is_explained = true;
+    rebuild->attempt->most_granted_bytes = info->most_granted_bytes;
+    rebuild->attempt->least_refused_bytes = info->least_refused_bytes;
+    return FL_OK;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -497,20 +520,25 @@ static fl_status place_start(fl_trace *trace, size_t device, const fl_profile *p
     return status;
 }
 
-fl_status fl_rebuild_try(fl_trace *trace, size_t device, const fl_profile *profile, fl_guess *guess,
-                         fl_attempt *ret_attempt, fl_error *error)
+static fl_status clear_inferred(fl_trace *trace, size_t device, const fl_profile *profile,
+                                fl_guess *guess, fl_error *error)
 {
     fl_frees_mark(trace, device);
     fl_trace_drop_insertions(trace, device, 0);
     guess->next = 0;
-    fl_guess_place_start(trace, device, guess);
-    fl_status status = fl_trace_is_complete(trace, device)
-                           ? FL_OK
-                           : place_start(trace, device, profile, guess, error);
+    fl_status status = fl_guess_place_start(trace, device, guess, error);
+    return status != FL_OK || fl_trace_is_complete(trace, device)
+               ? status
+               : place_start(trace, device, profile, guess, error);
+}
+
+static fl_status try_once(fl_trace *trace, size_t device, const fl_profile *profile,
+                          fl_guess *guess, fl_attempt *ret_attempt, fl_lesson *ret_lesson,
+                          fl_error *error)
+{
+    fl_status status = clear_inferred(trace, device, profile, guess, error);
     if (status != FL_OK)
         return status;
-    if (ret_attempt != NULL)
-        *ret_attempt = (fl_attempt){0};
     struct rebuild rebuild = {
         .host = trace->host,
         .trace = trace,
@@ -525,55 +553,33 @@ fl_status fl_rebuild_try(fl_trace *trace, size_t device, const fl_profile *profi
         return insert_rest(trace, device, guess, error);
     rebuild.most_reserved_bytes =
         most_reserved(rebuild.columns, fl_start_reserved(&trace->devices.items[device].start));
-    return rebuild_run(&rebuild, error);
-}
-
-static fl_status fail_unknown_start(const fl_trace *trace, size_t device, fl_error *error)
-{
-    if (!trace->devices.items[device].has_final_state)
-        fl_fail(error, FL_ERR_UNAVAILABLE,
-                "%s: the window is cut at both ends: device %zu had memory before its first "
-                "event, and the final state, from which that follows, is missing",
-                fl_trace_path(trace), device);
-    else
-        fl_fail(error, FL_ERR_UNAVAILABLE,
-                "%s: the window is cut, and what device %zu had before its first event does not "
-                "follow from the rest: the events contradict the final state, as they do when "
-                "they are out of order or some kinds were not recorded",
-                fl_trace_path(trace), device);
-    fl_hint(error, "record from the start of the program and leave max_entries unset; `fraglab "
-                   "info` shows what is there");
-    return FL_ERR_UNAVAILABLE;
-}
-
-static fl_status find_start(fl_trace *trace, size_t device, fl_error *error)
-{
-    const fl_trace_device *of = &trace->devices.items[device];
-    fl_status status = FL_OK;
-    if (of->has_final_state && !of->start.is_known)
-        status = fl_trace_find_start(trace, device, error);
-    if (status != FL_OK || of->start.is_known)
-        return status;
-    return fail_unknown_start(trace, device, error);
-}
-
-fl_status fl_rebuild(fl_trace *trace, size_t device, const fl_profile *profile, fl_error *error)
-{
-    if (device >= fl_trace_device_count(trace))
-        return fl_fail(error, FL_ERR_USAGE, "%s: there is no trace of device %zu",
-                       fl_trace_path(trace), device);
-    if (fl_trace_format(trace) == FL_FORMAT_SCRIPT)
-        return FL_OK;
-    bool is_cut = !fl_trace_is_complete(trace, device);
-    if (trace->has_ops)
-        return is_cut ? fail_unknown_start(trace, device, error) : FL_OK;
-    if (is_cut) {
-        fl_status status = find_start(trace, device, error);
-        if (status != FL_OK)
-            return status;
-    }
-    fl_guess guess = {0};
-    fl_status status = fl_repair_guess(trace, device, fl_record_profile(profile), &guess, error);
-    fl_guess_deinit(trace->host, &guess);
+    status = rebuild_run(&rebuild, error);
+    *ret_lesson = rebuild.lesson;
     return status;
+}
+
+fl_status fl_rebuild_try(fl_trace *trace, size_t device, const fl_profile *profile, fl_guess *guess,
+                         fl_attempt *ret_attempt, fl_error *error)
+{
+    fl_lesson lesson = {0};
+    fl_attempt attempt;
+    if (ret_attempt == NULL)
+        return try_once(trace, device, profile, guess, NULL, &lesson, error);
+    uint64_t steps = 0;
+    bool is_new = true;
+    fl_status status = FL_OK;
+    while (status == FL_OK && is_new) {
+        attempt = (fl_attempt){0};
+        status = try_once(trace, device, profile, guess, &attempt, &lesson, error);
+        steps += attempt.reached + 1;
+        is_new = false;
+        if (status == FL_OK && !attempt.is_explained)
+            status = fl_lessons_learn(trace->host, &guess->lessons, &lesson, &is_new, error);
+    }
+    if (status != FL_OK)
+        return status;
+    attempt.excuse = lesson.excuse;
+    attempt.steps = steps;
+    *ret_attempt = attempt;
+    return FL_OK;
 }

@@ -15,12 +15,14 @@
 #define MOST_BRANCHES 64
 #define MOST_SOUGHT   3  /* changes of settings whose place is sought, by difference */
 #define MOST_PLACES   24 /* at which one is tried in one pass */
+#define MOST_LESSONS  256
 
 /* What ideas change in a guess, and how far it carries. */
 struct branch {
     struct fl_u32_vector place_pools;
     struct fl_refused_vector refused;
     struct fl_plan others;
+    fl_lessons lessons;
     fl_attempt attempt;
     bool is_done; /* its ideas have been tried */
 };
@@ -35,8 +37,9 @@ struct repair {
     fl_guess *guess;
     struct branch_vector branches;
     fl_ideas ideas;
-    unsigned reach;    /* fl_idea_reach of the ideas that may be tried */
-    bool is_explained; /* the guess as it is explains everything */
+    unsigned reach;        /* fl_idea_reach of the ideas that may be tried */
+    bool is_explained;     /* the guess as it is explains everything */
+    struct branch excused; /* the one that came furthest to what is before the window */
     unsigned trials_left;
     uint64_t events_left;
 };
@@ -48,8 +51,11 @@ static void branch_deinit(const fl_host *host, struct branch *branch)
     fl_vector_deinit(host, &branch->place_pools);
     fl_vector_deinit(host, &branch->refused);
     fl_vector_deinit(host, &branch->others);
+    fl_lessons_deinit(host, &branch->lessons);
+    *branch = (struct branch){0};
 }
 
+/* Into a branch of nothing. */
 static bool branch_save(const fl_host *host, const fl_guess *guess, struct branch *branch,
                         fl_error *error)
 {
@@ -64,7 +70,7 @@ static bool branch_save(const fl_host *host, const fl_guess *guess, struct branc
         branch->refused.items[branch->refused.count++] = guess->refused.items[i];
     for (size_t i = 0; i < guess->others.count; i++)
         branch->others.items[branch->others.count++] = guess->others.items[i];
-    return true;
+    return fl_lessons_copy(host, &guess->lessons, &branch->lessons, error) == FL_OK;
 }
 
 static bool branch_restore(const fl_host *host, const struct branch *branch, fl_guess *guess,
@@ -79,7 +85,7 @@ static bool branch_restore(const fl_host *host, const struct branch *branch, fl_
         return false;
     for (size_t i = 0; i < branch->others.count; i++)
         guess->others.items[guess->others.count++] = branch->others.items[i];
-    return true;
+    return fl_lessons_copy(host, &branch->lessons, &guess->lessons, error) == FL_OK;
 }
 
 /* Keeps the guess as it is, if no branch from `first` on carries just as far: that would be the
@@ -128,10 +134,26 @@ static fl_status try_guess(struct repair *repair, fl_attempt *ret_attempt, fl_er
     fl_status status = fl_rebuild_try(repair->trace, repair->device, repair->profile, repair->guess,
                                       ret_attempt, error);
     repair->is_explained = status == FL_OK && ret_attempt->is_explained;
-    uint64_t cost = ret_attempt->reached + 1;
+    if (status != FL_OK)
+        return status;
+    uint64_t cost = ret_attempt->steps;
     repair->trials_left -= repair->trials_left > 0;
     repair->events_left -= cost < repair->events_left ? cost : repair->events_left;
-    return status;
+    return FL_OK;
+}
+
+/* What hangs on what was before the window is no fault of a guess, but one that explains all is
+ * better. */
+static fl_status keep_excused(struct repair *repair, const fl_attempt *attempt, fl_error *error)
+{
+    struct branch *excused = &repair->excused;
+    bool is_further =
+        excused->attempt.excuse == FL_EXCUSE_NONE || attempt->reached > excused->attempt.reached;
+    if (attempt->excuse == FL_EXCUSE_NONE || !is_further)
+        return FL_OK;
+    branch_deinit(repair->host, excused);
+    excused->attempt = *attempt;
+    return branch_save(repair->host, repair->guess, excused, error) ? FL_OK : FL_ERR_RESOURCE;
 }
 
 /* Tries an idea upon a branch; what carries further becomes a branch. */
@@ -148,7 +170,9 @@ static fl_status try_idea(struct repair *repair, uint32_t from, size_t first, co
     if (status != FL_OK)
         return status;
     *ret_reached = attempt.reached;
-    if (!attempt.is_explained && attempt.reached > repair->branches.items[from].attempt.reached)
+    status = keep_excused(repair, &attempt, error);
+    if (status == FL_OK && !attempt.is_explained &&
+        attempt.reached > repair->branches.items[from].attempt.reached)
         status = keep_branch(repair, first, &attempt, error);
     return status;
 }
@@ -292,11 +316,18 @@ static fl_status repair_branch(struct repair *repair, uint32_t from, fl_error *e
 static fl_status make_guess(struct repair *repair, fl_error *error)
 {
     fl_settings settings;
+    fl_guess made;
+    if (repair->guess->places.of != NULL)
+        return FL_OK;
     fl_status status = fl_record_conf(repair->trace, repair->profile, &settings, error);
-    if (status == FL_OK && repair->guess->places.of == NULL)
-        status = fl_guess_make(repair->trace, repair->device, repair->profile, &settings,
-                               repair->guess, error);
-    return status;
+    if (status == FL_OK)
+        status =
+            fl_guess_make(repair->trace, repair->device, repair->profile, &settings, &made, error);
+    if (status != FL_OK)
+        return status;
+    made.lessons = repair->guess->lessons;
+    *repair->guess = made;
+    return FL_OK;
 }
 
 /* Goes on with the best branch until one explains everything, or all have led nowhere. */
@@ -370,7 +401,6 @@ static fl_status simplify(struct repair *repair, fl_error *error)
         return FL_OK;
     for (size_t i = count + 1; i-- > 0 && status == FL_OK;) {
         branch_deinit(repair->host, &all);
-        all = (struct branch){0};
         if (!branch_save(repair->host, repair->guess, &all, error) ||
             !fl_vector_reserve(repair->host, &fewer.others, count, error))
             status = FL_ERR_RESOURCE;
@@ -425,7 +455,6 @@ static fl_status lower_limit(struct repair *repair, fl_error *error)
             continue; /* a failure ends the loop */
         best = attempt;
         branch_deinit(repair->host, &kept);
-        kept = (struct branch){0};
         if (!branch_save(repair->host, repair->guess, &kept, error))
             status = FL_ERR_RESOURCE;
     }
@@ -448,6 +477,18 @@ static fl_status search_further(struct repair *repair, size_t kept, unsigned rea
     return follow_branches(repair, error);
 }
 
+/* Takes a guess that does not explain everything for right; what comes behind is read from its
+ * form. */
+static fl_status take_branch(struct repair *repair, const struct branch *branch, fl_error *error)
+{
+    if (!branch_restore(repair->host, branch, repair->guess, error))
+        return FL_ERR_RESOURCE;
+    fl_status status = fl_guess_plan(repair->trace, repair->device, repair->guess, error);
+    return status == FL_OK ? fl_rebuild_try(repair->trace, repair->device, repair->profile,
+                                            repair->guess, NULL, error)
+                           : status;
+}
+
 /* First by what the file names and what is either so or not; then by pools that it does not name,
  * by numbers that it does not name, and by both. */
 static fl_status repair_search(struct repair *repair, fl_error *error)
@@ -465,44 +506,67 @@ static fl_status repair_search(struct repair *repair, fl_error *error)
         status = simplify(repair, error);
         return status == FL_OK ? lower_limit(repair, error) : status;
     }
-    uint32_t branch = best_branch(repair, kept);
-    if (!branch_restore(repair->host, &repair->branches.items[branch], repair->guess, error))
-        return FL_ERR_RESOURCE;
-    status = fl_guess_plan(repair->trace, repair->device, repair->guess, error);
-    return status == FL_OK ? fl_rebuild_try(repair->trace, repair->device, repair->profile,
-                                            repair->guess, NULL, error)
-                           : status;
+    return take_branch(repair,
+                       repair->excused.attempt.excuse != FL_EXCUSE_NONE
+                           ? &repair->excused
+                           : &repair->branches.items[0],
+                       error);
 }
 
-static fl_status repair_run(struct repair *repair, fl_error *error)
+/* A kind of event that was left out explains what differs better than any guess. */
+static bool may_seek(const struct repair *repair)
 {
-    fl_attempt attempt;
+    return fl_trace_lacks_conf(repair->trace) ||
+           repair->trace->devices.items[repair->device].unrecorded == 0;
+}
+
+static fl_status seek(struct repair *repair, fl_attempt *attempt, fl_error *error)
+{
+    fl_status status = make_guess(repair, error);
+    if (status == FL_OK)
+        status = keep_branch(repair, 0, attempt, error);
+    if (status == FL_OK)
+        status = repair_search(repair, error);
+    if (status == FL_OK && repair->is_explained)
+        attempt->is_explained = true;
+    else if (status == FL_OK && repair->excused.attempt.excuse != FL_EXCUSE_NONE)
+        *attempt = repair->excused.attempt;
+    return status;
+}
+
+static fl_status repair_run(struct repair *repair, bool is_seeking, fl_attempt *ret_attempt,
+                            fl_error *error)
+{
     fl_status status = FL_OK;
     if (fl_guess_has_pools(repair->trace, repair->device))
         status = make_guess(repair, error);
     if (status == FL_OK)
-        status = try_guess(repair, &attempt, error);
-    if (status == FL_OK && !attempt.is_explained && repair->guess->hits.count > 0) {
+        status = try_guess(repair, ret_attempt, error);
+    if (status == FL_OK && !ret_attempt->is_explained && repair->guess->hits.count > 0) {
         fl_guess_drop_hits(repair->guess);
         status = fl_guess_plan(repair->trace, repair->device, repair->guess, error);
         if (status == FL_OK)
-            status = try_guess(repair, &attempt, error);
+            status = try_guess(repair, ret_attempt, error);
     }
-    if (status != FL_OK || attempt.is_explained)
+    if (status != FL_OK || ret_attempt->is_explained)
         return status;
-    if (!repair->trace->devices.items[repair->device].is_sought)
-        return fl_rebuild_try(repair->trace, repair->device, repair->profile, repair->guess, NULL,
-                              error);
-    status = make_guess(repair, error);
-    if (status == FL_OK)
-        status = keep_branch(repair, 0, &attempt, error);
-    return status == FL_OK ? repair_search(repair, error) : status;
+    if (is_seeking && ret_attempt->excuse == FL_EXCUSE_NONE && may_seek(repair))
+        return seek(repair, ret_attempt, error);
+    return fl_rebuild_try(repair->trace, repair->device, repair->profile, repair->guess, NULL,
+                          error);
 }
 
-fl_status fl_repair_guess(fl_trace *trace, size_t device, const fl_profile *profile,
-                          fl_guess *ret_guess, fl_error *error)
+/* Lessons cost a replay each, so that a history is gone through about as often as in a search. */
+static uint64_t allowed_lessons(const fl_columns *columns)
 {
-    fl_guess guess = {0};
+    uint64_t most = MOST_EVENTS / (columns->count + 1);
+    return most < MOST_LESSONS ? most : MOST_LESSONS;
+}
+
+fl_status fl_repair(fl_trace *trace, size_t device, const fl_profile *profile, bool is_seeking,
+                    fl_attempt *ret_attempt, fl_error *error)
+{
+    fl_guess guess = {.lessons.left = allowed_lessons(fl_trace_columns(trace, device))};
     struct repair repair = {
         .host = trace->host,
         .trace = trace,
@@ -512,14 +576,12 @@ fl_status fl_repair_guess(fl_trace *trace, size_t device, const fl_profile *prof
         .trials_left = MOST_TRIALS,
         .events_left = MOST_EVENTS,
     };
-    fl_status status = repair_run(&repair, error);
+    fl_status status = repair_run(&repair, is_seeking, ret_attempt, error);
     fl_ideas_deinit(trace->host, &repair.ideas);
     for (size_t i = 0; i < repair.branches.count; i++)
         branch_deinit(trace->host, &repair.branches.items[i]);
     fl_vector_deinit(trace->host, &repair.branches);
-    if (status == FL_OK)
-        *ret_guess = guess;
-    else
-        fl_guess_deinit(trace->host, &guess);
+    branch_deinit(trace->host, &repair.excused);
+    fl_guess_deinit(trace->host, &guess);
     return status;
 }

@@ -4,10 +4,11 @@
 
 #include "rebuild/rebuild.h"
 
-/* Rebuilds a history under the most likely guess, and changes it idea by idea as long as that leads
- * further, if the trace says that it is sought; what is inferred under the best is left in the
- * trace.  The caller owns *ret_guess. FL_OK also where nothing explains the history. */
-fl_status fl_repair_guess(fl_trace *trace, size_t device, const fl_profile *profile,
-                          fl_guess *ret_guess, fl_error *error);
+/* Rebuilds a history under the most likely guess.  Where that does not explain it, and what was
+ * before the window is no excuse, it changes the guess idea by idea, if `is_seeking`; what is
+ * inferred under one that explains it, else under the first, is left in the trace.  FL_OK also
+ * where nothing explains the history. */
+fl_status fl_repair(fl_trace *trace, size_t device, const fl_profile *profile, bool is_seeking,
+                    fl_attempt *ret_attempt, fl_error *error);
 
 #endif

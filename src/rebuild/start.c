@@ -121,8 +121,7 @@ static bool leave_open(struct placing *placing, const fl_extent *gap)
 {
     fl_trace_start *start = &placing->device->start;
     fl_block_view *block = &placing->blocks.items[gap->owner];
-    uint64_t tail =
-        start->lessons_of == placing->profile ? fl_tails_known(start, block->address) : 0;
+    uint64_t tail = fl_tails_known(start, block->address);
     bool is_learnt = tail > 0 && tail < gap->size;
     block->size += is_learnt ? tail : 0;
     if (is_learnt)
@@ -354,8 +353,7 @@ static bool place(struct placing *placing)
     if (!read_gaps(placing) || !fill_runs(placing) || !find_ranges(placing))
         return false;
     bound_ranges(start);
-    if (start->lessons_of == placing->profile)
-        fl_ages_sort(start);
+    fl_ages_sort(start);
     start->is_placed = true;
     return true;
 }

@@ -39,16 +39,16 @@ fl_status fl_tails_judge(const fl_miss *miss, const fl_trace *trace, size_t devi
     return FL_OK;
 }
 
-fl_status fl_tails_learn(fl_trace *trace, size_t device, const fl_tail *tail, fl_error *error)
+fl_status fl_tails_learn(const fl_host *host, struct fl_u64_vector *tails, const fl_tail *tail,
+                         fl_error *error)
 {
-    struct fl_u64_vector *tails = &trace->devices.items[device].start.tails;
     for (size_t i = 0; i + 1 < tails->count; i += 2) {
         if (tails->items[i] == tail->block) {
             tails->items[i + 1] = tail->bytes;
             return FL_OK;
         }
     }
-    if (!fl_vector_reserve(trace->host, tails, 2, error))
+    if (!fl_vector_reserve(host, tails, 2, error))
         return FL_ERR_RESOURCE;
     tails->items[tails->count++] = tail->block;
     tails->items[tails->count++] = tail->bytes;

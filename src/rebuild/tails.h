@@ -16,8 +16,9 @@ typedef struct fl_tail {
 fl_status fl_tails_judge(const fl_miss *miss, const fl_trace *trace, size_t device,
                          const fl_replay *replay, fl_tail *ret_tail, fl_error *error);
 
-/* Keeps it for the next time that the start state is placed. */
-fl_status fl_tails_learn(fl_trace *trace, size_t device, const fl_tail *tail, fl_error *error);
+/* Keeps it among `tails`, for the next time that the start state is placed.  FL_ERR_RESOURCE. */
+fl_status fl_tails_learn(const fl_host *host, struct fl_u64_vector *tails, const fl_tail *tail,
+                         fl_error *error);
 
 /* What was learnt of the block at an address; 0: nothing. */
 uint64_t fl_tails_known(const fl_trace_start *start, uint64_t block);

@@ -1,10 +1,8 @@
 /* Replays a history over its own record and gives a verdict. */
-#include "rebuild/ages.h"
 #include "rebuild/check.h"
 #include "rebuild/compare.h"
 #include "rebuild/explain.h"
 #include "rebuild/rebuild.h"
-#include "rebuild/tails.h"
 #include "replay/replay.h"
 #include "trace/build.h"
 
@@ -16,10 +14,6 @@ struct verify {
     fl_replay *replay;
     fl_compare compare;
     fl_verdict verdict;
-    uint64_t lessons_left; /* how often it may begin anew */
-    bool has_lesson;       /* something of the start state is now known, and it ended early */
-    fl_age_pair ages;
-    fl_tail tail;
 };
 
 /* What the file lacks that may be behind any difference. */
@@ -32,25 +26,16 @@ static fl_excuse find_excuse(const struct verify *verify)
     return FL_EXCUSE_NONE;
 }
 
-/* Does the first difference show something of what was there before the window?  Then there is a
- * lesson to begin anew with, or an excuse. */
+/* What the first difference shows of what was there before the window, the rebuild has learnt as
+ * far as it can be. */
 static fl_status judge_start(struct verify *verify, fl_error *error)
 {
-    const fl_miss *miss = &verify->compare.first;
-    bool is_order;
-    verify->ages = (fl_age_pair){0};
-    fl_status status =
-        fl_tails_judge(miss, verify->trace, verify->device, verify->replay, &verify->tail, error);
+    fl_lesson lesson;
+    fl_status status = fl_lesson_judge(&verify->compare.first, verify->trace, verify->device,
+                                       verify->replay, &lesson, error);
     if (status == FL_OK)
-        status = fl_ages_judge(miss, verify->trace, verify->device, verify->replay, &is_order,
-                               &verify->ages, error);
-    if (status != FL_OK || (!is_order && verify->tail.bytes == 0))
-        return status;
-    bool is_new = verify->tail.bytes > 0 || verify->ages.older != verify->ages.younger;
-    verify->has_lesson = is_new && verify->lessons_left > 0;
-    fl_compare_excuse(&verify->compare,
-                      verify->tail.bytes > 0 ? FL_EXCUSE_OPEN_TAIL : FL_EXCUSE_OLD_ORDER);
-    return FL_OK;
+        fl_compare_excuse(&verify->compare, lesson.excuse);
+    return status;
 }
 
 /* Words for the first difference, as soon as it is there: later the state has moved on. */
@@ -74,47 +59,7 @@ static fl_status verify_watch(void *user, const fl_view *view, fl_error *error)
 {
     struct verify *verify = user;
     fl_compare_view(&verify->compare, view);
-    fl_status status = explain_first(verify, error);
-    return status == FL_OK && verify->has_lesson ? FL_ERR_NO : status;
-}
-
-static bool is_first_scope(const fl_insertion *list, size_t index)
-{
-    if (list[index].op.kind != FL_OP_SCOPE_BEGIN)
-        return false;
-    for (size_t i = 0; i < index; i++)
-        if (list[i].op.kind == FL_OP_SCOPE_BEGIN && list[i].op.pool == list[index].op.pool)
-            return false;
-    return true;
-}
-
-/* Does an entry or the final state say that there is such a pool? */
-static bool is_named_pool(const struct verify *verify, uint32_t pool)
-{
-    const fl_trace_device *device = &verify->trace->devices.items[verify->device];
-    for (size_t i = 0; i < device->segments.count; i++)
-        if (device->segments.items[i].pool == pool)
-            return true;
-    for (uint64_t i = 0; device->columns.pool != NULL && i < device->columns.count; i++)
-        if (device->columns.pool[i] == pool)
-            return true;
-    return false;
-}
-
-static void count_inferred(struct verify *verify)
-{
-    size_t count;
-    const fl_insertion *list = fl_trace_insertions(verify->trace, verify->device, &count);
-    for (size_t i = 0; i < count; i++) {
-        verify->verdict.inferred_trims += list[i].op.kind == FL_OP_TRIM;
-        verify->verdict.inferred_completions += list[i].op.kind == FL_OP_FREE_DONE;
-        verify->verdict.inferred_scopes += list[i].op.kind == FL_OP_SCOPE_BEGIN;
-        verify->verdict.inferred_pool_releases += list[i].op.kind == FL_OP_POOL_RELEASE;
-        verify->verdict.inferred_settings += list[i].op.kind == FL_OP_CONFIGURE;
-        verify->verdict.inferred_limits += list[i].op.kind == FL_OP_LIMIT;
-        verify->verdict.inferred_pools +=
-            is_first_scope(list, i) && !is_named_pool(verify, list[i].op.pool);
-    }
+    return explain_first(verify, error);
 }
 
 /* A replay that has left the record may come to an op that makes no sense to its policy; then what
@@ -123,8 +68,6 @@ static fl_status run_replay(struct verify *verify, fl_error *error)
 {
     fl_error why = {0};
     fl_status status = fl_replay_run(verify->replay, &why);
-    if (verify->has_lesson)
-        return FL_OK;
     if (status == FL_OK) {
         if (verify->trace->devices.items[verify->device].has_final_state)
             fl_compare_catch_up(&verify->compare, verify->compare.columns->count);
@@ -159,13 +102,7 @@ static void fill_verdict(struct verify *verify)
     verdict->is_complete = fl_trace_is_complete(verify->trace, verify->device);
     if (!verdict->has_difference)
         verdict->profiles[verdict->profile_count++] = verify->replay->options.profile;
-    count_inferred(verify);
-    const fl_trace_start *start = &verify->trace->devices.items[verify->device].start;
-    verdict->start_blocks = start->in_use.count;
-    verdict->hidden_tails = start->hidden_tails;
-    verdict->hidden_tail_bytes = start->hidden_tail_bytes;
-    verdict->open_tails = start->open_tails;
-    verdict->inferred_ages = start->ages.count / 2;
+    verdict->inferred = fl_rebuild_inferred(verify->trace, verify->device);
 }
 
 static fl_status verify_run(struct verify *verify, const fl_host *host, fl_error *error)
@@ -266,66 +203,19 @@ static fl_excuse find_obstacle(const fl_trace_device *device)
     return device->unrecorded != 0 ? FL_EXCUSE_NOT_RECORDED : FL_EXCUSE_UNKNOWN_START;
 }
 
-/* ---- lessons --------------------------------------------------------------------------------- */
-
-#define MOST_LESSONS 256
-#define MOST_STEPS   (UINT64_C(1) << 24) /* events times lessons */
-
-static uint64_t allowed_lessons(const fl_trace_device *device)
-{
-    uint64_t most = MOST_STEPS / (device->columns.count + 1);
-    return most < MOST_LESSONS ? most : MOST_LESSONS;
-}
-
-static void begin_lessons(struct verify *verify)
-{
-    fl_trace_start *start = &verify->trace->devices.items[verify->device].start;
-    const fl_profile *profile = verify->profile != NULL ? verify->profile : fl_profile_newest();
-    if (start->lessons_of != profile)
-        start->ages.count = start->tails.count = 0;
-    start->lessons_of = profile;
-    verify->lessons_left = allowed_lessons(&verify->trace->devices.items[verify->device]);
-}
-
-static fl_status learn(struct verify *verify, fl_error *error)
-{
-    return verify->tail.bytes > 0
-               ? fl_tails_learn(verify->trace, verify->device, &verify->tail, error)
-               : fl_ages_learn(verify->trace, verify->device, &verify->ages, &verify->lessons_left,
-                               error);
-}
-
-/* Rebuilds and replays, and does so again with each lesson. */
-static fl_status verify_with_lessons(struct verify *verify, const fl_host *host, fl_error *error,
-                                     fl_error *why)
-{
-    fl_status status;
-    begin_lessons(verify);
-    do {
-        verify->has_lesson = false;
-        verify->verdict = (fl_verdict){0};
-        status = fl_rebuild(verify->trace, verify->device, verify->profile, error);
-        if (status != FL_OK)
-            return status;
-        status = verify_run(verify, host, why);
-        if (status != FL_OK || !verify->has_lesson)
-            return FL_OK;
-        verify->lessons_left--;
-        status = learn(verify, error);
-    } while (status == FL_OK);
-    return status;
-}
-
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-static fl_status verify_replay(struct verify *verify, const fl_host *host, fl_error *error)
+static fl_status verify_replay(struct verify *verify, const fl_host *host, bool is_seeking,
+                               fl_error *error)
 {
     fl_trace *trace = verify->trace;
     fl_error why = {0};
-    fl_status status = verify_with_lessons(verify, host, error, &why);
+    fl_attempt attempt;
+    fl_status status =
+        fl_rebuild_anew(trace, verify->device, verify->profile, is_seeking, &attempt, error);
     if (status != FL_OK)
         return status;
-    status = why.status;
+    status = verify_run(verify, host, &why);
     bool fits = status == FL_OK;
     if (status != FL_OK && status != FL_ERR_INPUT)
         return fl_pass_on(&why, error);
@@ -349,7 +239,7 @@ static fl_status verify_replay(struct verify *verify, const fl_host *host, fl_er
 }
 
 static fl_status verify_within(fl_trace *trace, size_t device, const fl_profile *profile,
-                               const fl_host *host, bool is_searching, fl_verdict *ret_verdict,
+                               const fl_host *host, bool is_seeking, fl_verdict *ret_verdict,
                                fl_error *error)
 {
     if (fl_trace_format(trace) == FL_FORMAT_SCRIPT)
@@ -360,7 +250,6 @@ static fl_status verify_within(fl_trace *trace, size_t device, const fl_profile 
                        fl_trace_path(trace), device);
     if (host == NULL)
         host = fl_host_default();
-    trace->devices.items[device].is_sought = is_searching;
     struct verify verify = {.trace = trace, .device = device, .profile = profile};
     const fl_trace_device *of = &trace->devices.items[device];
     bool is_asked = of->is_complete || !of->has_final_state || of->start.is_known ||
@@ -371,7 +260,7 @@ static fl_status verify_within(fl_trace *trace, size_t device, const fl_profile 
     if (of->columns.count == 0 || obstacle != FL_EXCUSE_NONE)
         return verify_without(&verify, host, of->columns.count == 0 ? FL_EXCUSE_NONE : obstacle,
                               ret_verdict, error);
-    fl_status status = verify_replay(&verify, host, error);
+    fl_status status = verify_replay(&verify, host, is_seeking, error);
     if (status == FL_OK)
         *ret_verdict = verify.verdict;
     return status;

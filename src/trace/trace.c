@@ -134,6 +134,8 @@ uint64_t fl_trace_capacity(const fl_trace *trace)
 
 void fl_trace_set_limit(fl_trace *trace, double fraction, uint64_t total_bytes)
 {
+    for (size_t i = 0; i < trace->devices.count; i++)
+        trace->devices.items[i].rebuilt.is_settled = false;
     trace->fraction = fraction;
     trace->total_bytes = total_bytes;
 }

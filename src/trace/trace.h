@@ -88,12 +88,17 @@ typedef struct fl_trace_start {
     struct fl_range_vector ranges;
     struct fl_u64_vector ages;  /* pairs of ranges by address, the older first, as decisions show */
     struct fl_u64_vector tails; /* pairs of a block's address and its tail, as decisions show */
-    const void *lessons_of;     /* the release for which they do */
     struct fl_u32_vector open;  /* indices of `in_use`: whose tails no address shows */
     uint64_t hidden_tail_bytes; /* of the next */
     uint64_t hidden_tails;      /* blocks larger than what was asked for, as the window shows */
     uint64_t open_tails;        /* and those that may be, which nothing shows */
 } fl_trace_start;
+
+/* What the last rebuild came to. */
+typedef struct fl_trace_rebuilt {
+    const void *profile; /* the release that it was made for; NULL: there was none */
+    bool is_settled;     /* another for the same release would come to the same */
+} fl_trace_rebuilt;
 
 typedef struct fl_trace_device {
     fl_columns columns;
@@ -113,8 +118,8 @@ typedef struct fl_trace_device {
     bool is_reordered; /* the events stood in another order in the file */
     bool is_disordered; /* they still do, and it could not be restored */
     uint64_t left_out;  /* of a reordered history: events before a gap, which are not kept */
-    bool is_sought;     /* the rebuild seeks what the file does not state: fl_verify_sought */
     fl_trace_start start;
+    fl_trace_rebuilt rebuilt;
 } fl_trace_device;
 /* Whatever is added here goes into flt_save.c and flt_load.c, too. */
 FL_VECTOR(fl_device_vector, fl_trace_device);

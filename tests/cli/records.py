@@ -42,6 +42,8 @@ REPLAY = {
     "alloc_retries": Maybe(COUNT),
     "ooms": COUNT,
     "oom": Maybe(OOM),
+    "inferred": dict,
+    "changes": list,
 }
 TALLY = {key: COUNT for key in ("checked", "equal", "excused", "different")}
 VERDICT = {

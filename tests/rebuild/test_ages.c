@@ -47,7 +47,7 @@ static void a_choice_among_equals_shows_which_segment_is_older(void **state)
     static const char script[] = YOUNGER_BELOW "a 5 20MiB\na 6 20MiB\na 7 20MiB\n";
     fl_verdict verdict = verdict_of_cut(script, "2.13.0", 17);
     assert_false(verdict.is_complete);
-    assert_int_equal(verdict.inferred_ages, 1);
+    assert_int_equal(verdict.inferred.ages, 1);
     for (size_t i = 0; i < FL_DECISION_COUNT; i++)
         assert_int_equal(verdict.decisions[i].equal, verdict.decisions[i].checked);
 }
@@ -56,7 +56,7 @@ static void the_order_of_what_is_given_back_shows_it_too(void **state)
 {
     (void)state;
     fl_verdict verdict = verdict_of_cut(YOUNGER_BELOW "e\n", "2.13.0", 17);
-    assert_int_equal(verdict.inferred_ages, 1);
+    assert_int_equal(verdict.inferred.ages, 1);
     for (size_t i = 0; i < FL_DECISION_COUNT; i++)
         assert_int_equal(verdict.decisions[i].equal, verdict.decisions[i].checked);
 }

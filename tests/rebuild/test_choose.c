@@ -72,11 +72,11 @@ static void a_limit_that_is_told_needs_not_be_sought(void **state)
     fl_verdict verdict;
     assert_int_equal(fl_verify_best(trace, 0, &last, 1, NULL, &last, &verdict, NULL), FL_OK);
     assert_false(verdict.has_difference);
-    assert_int_equal(verdict.inferred_limits, 1);
+    assert_int_equal(verdict.inferred.limits, 1);
     fl_trace_set_limit(trace, 0.8, 200 << 20);
     assert_int_equal(fl_verify_best(trace, 0, &last, 1, NULL, &last, &verdict, NULL), FL_OK);
     assert_false(verdict.has_difference);
-    assert_int_equal(verdict.inferred_limits, 0);
+    assert_int_equal(verdict.inferred.limits, 0);
     recording_free(&run);
 }
 

@@ -48,7 +48,7 @@ static void assert_repeated(fl_trace *history)
         fail_msg("%s", error.text);
     for (size_t i = 0; i < FL_DECISION_COUNT; i++)
         assert_int_equal(verdict.decisions[i].equal, verdict.decisions[i].checked);
-    assert_int_equal(verdict.inferred_trims, 0);
+    assert_int_equal(verdict.inferred.trims, 0);
 }
 
 static void each_step_becomes_an_event_in_the_order_of_the_recorder(void **state)

@@ -40,7 +40,7 @@ static void what_the_file_states_needs_no_search(void **state)
     fl_verdict verdict = verdict_of("# cap=1GiB conf=max_split_size_mb:64\n"
                                     "a 1 90MiB\nf 1\na 2 30MiB\n",
                                     "2.9.1");
-    assert_int_equal(verdict.inferred_settings + verdict.inferred_limits + verdict.inferred_pools,
+    assert_int_equal(verdict.inferred.settings + verdict.inferred.limits + verdict.inferred.pools,
                      0);
 }
 
@@ -51,7 +51,7 @@ static void a_split_limit_set_on_the_way(void **state)
                                     "C expandable_segments:False\na 1 90MiB\nf 1\na 2 30MiB\nf 2\n"
                                     "C max_split_size_mb:64\na 3 30MiB\na 4 3MiB\n",
                                     "2.9.1");
-    assert_int_equal(verdict.inferred_settings, 2); /* none at first, then the file's */
+    assert_int_equal(verdict.inferred.settings, 2); /* none at first, then the file's */
 }
 
 static void expandable_segments_switched_on_and_off_again(void **state)
@@ -62,7 +62,7 @@ static void expandable_segments_switched_on_and_off_again(void **state)
                                     "a 4 500\nf 3\na 5 2MiB\nC expandable_segments:False\n"
                                     "a 6 50MiB\nf 6\na 7 21MiB\n",
                                     "2.9.1");
-    assert_in_range(verdict.inferred_settings, 2, 3);
+    assert_in_range(verdict.inferred.settings, 2, 3);
 }
 
 static void a_limit_that_collection_follows(void **state)
@@ -72,7 +72,7 @@ static void a_limit_that_collection_follows(void **state)
                                     "F 0.8\na 1 20MiB\na 2 20MiB\na 3 30MiB\nf 1\na 4 22MiB\nf 2\n"
                                     "a 5 24MiB\n",
                                     "2.9.1");
-    assert_int_equal(verdict.inferred_limits, 1);
+    assert_int_equal(verdict.inferred.limits, 1);
     assert_int_equal(verdict.releases_by_cause[FL_CAUSE_COLLECT], 1);
 }
 
@@ -86,7 +86,7 @@ static void a_limit_is_as_low_as_spares_a_full_device(void **state)
                    "F 0.1\na 9 500\nf 9\na 1 20MiB\na 2 40MiB\na 3 30MiB\nf 2\na 4 44MiB\n"
                    "f 3\nf 4\na 5 50MiB\na 6 22MiB\n",
                    "2.9.1");
-    assert_int_equal(verdict.inferred_limits, 1);
+    assert_int_equal(verdict.inferred.limits, 1);
     assert_int_equal(verdict.releases_by_cause[FL_CAUSE_RELEASE_ALL], 0);
 }
 
@@ -97,8 +97,8 @@ static void a_pool_of_which_nothing_is_left(void **state)
                                     "a 1 3MiB\nb 1\na 2 3MiB\na 3 300\nq 1\na 4 30MiB\nf 4\ne\n"
                                     "f 2\nf 3\nx 1\ne 1\na 5 300\n",
                                     "2.9.1");
-    assert_int_equal(verdict.inferred_pools, 1);
-    assert_true(verdict.inferred_scopes >= 1);
+    assert_int_equal(verdict.inferred.pools, 1);
+    assert_true(verdict.inferred.scopes >= 1);
 }
 
 static void a_record_of_no_allocator_stays_unexplained(void **state)
@@ -112,7 +112,7 @@ static void a_record_of_no_allocator_stays_unexplained(void **state)
     assert_int_equal(fl_verify_sought(run.trace, 0, NULL, NULL, &verdict, NULL), FL_OK);
     assert_true(verdict.has_difference);
     assert_int_equal(verdict.first_difference.event, 1);
-    assert_int_equal(verdict.inferred_settings + verdict.inferred_limits + verdict.inferred_pools,
+    assert_int_equal(verdict.inferred.settings + verdict.inferred.limits + verdict.inferred.pools,
                      0);
     recording_free(&run);
 }

@@ -42,9 +42,9 @@ static void a_request_that_went_elsewhere_shows_a_tail(void **state)
 {
     (void)state;
     fl_verdict verdict = verdict_of_cut(HIDDEN "a 5 2304KiB\nf 4\na 6 3MiB\n", 10);
-    assert_int_equal(verdict.start_blocks, 2);
-    assert_int_equal(verdict.hidden_tails, 1);
-    assert_int_equal(verdict.open_tails, 0);
+    assert_int_equal(verdict.inferred.start_blocks, 2);
+    assert_int_equal(verdict.inferred.hidden_tails, 1);
+    assert_int_equal(verdict.inferred.open_tails, 0);
     assert_equal_throughout(&verdict);
 }
 
@@ -52,8 +52,8 @@ static void a_tail_that_no_decision_shows_stays_open(void **state)
 {
     (void)state;
     fl_verdict verdict = verdict_of_cut(HIDDEN "a 5 30MiB\nf 4\na 6 3MiB\n", 10);
-    assert_int_equal(verdict.hidden_tails, 0);
-    assert_int_equal(verdict.open_tails, 1);
+    assert_int_equal(verdict.inferred.hidden_tails, 0);
+    assert_int_equal(verdict.inferred.open_tails, 1);
     assert_equal_throughout(&verdict);
 }
 

@@ -488,8 +488,8 @@ static void a_verdict_counts_what_was_inferred_and_why_memory_came_back(void **s
     record_rich(&run, script);
     fl_verdict verdict = verdict_of(run.trace);
     assert_false(verdict.has_difference);
-    assert_int_equal(verdict.inferred_trims, 2);
-    assert_int_equal(verdict.inferred_completions, 1);
+    assert_int_equal(verdict.inferred.trims, 2);
+    assert_int_equal(verdict.inferred.completions, 1);
     assert_int_equal(verdict.releases_by_cause[FL_CAUSE_RELEASE_AVAILABLE], 2);
     assert_int_equal(verdict.releases_by_cause[FL_CAUSE_TRIM], 3);
     assert_string_equal(fl_profile_release(verdict.profiles[0]),
