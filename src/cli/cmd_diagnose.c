@@ -3,6 +3,7 @@
 #include "cli/envelope.h"
 #include "cli/memory.h"
 
+#include <fraglab/suggest.h>
 #include <fraglab/verify.h>
 
 #include <string.h>
@@ -108,17 +109,25 @@ static void emit_result(fl_session *session, const fl_diagnosed *worst,
     fl_diagnosed_emit(session, worst);
 }
 
-/* Calls `take` for each word of --fail-on until one says stop; false: a word is no verdict. */
+static fl_status fail_unknown_verdict(const char *word, fl_error *error)
+{
+    const char *names[FL_TROUBLE_COUNT + 1] = {NULL};
+    for (size_t i = 0; i < FL_TROUBLE_COUNT; i++)
+        names[i] = fl_trouble_name((fl_trouble)i);
+    fl_fail(error, FL_ERR_USAGE, "option '--fail-on' expects verdicts, got '%s'", word);
+    return fl_suggest(names, word, "", error);
+}
+
+/* Marks the verdicts that --fail-on names. */
 static fl_status find_fail_on(const char *text, bool *ret_wanted, fl_error *error)
 {
     for (const char *at = text; at != NULL && *at != '\0';) {
-        char name[32];
+        char name[64];
         size_t length = strcspn(at, ",");
         fl_trouble trouble;
-        snprintf(name, sizeof name, "%.*s", (int)(length < 31 ? length : 31), at);
+        snprintf(name, sizeof name, "%.*s", (int)(length < 60 ? length : 60), at);
         if (!fl_trouble_find(name, &trouble))
-            return fl_fail(error, FL_ERR_USAGE, "option '--fail-on' expects verdicts, got '%.*s'",
-                           (int)(length < 60 ? length : 60), at);
+            return fail_unknown_verdict(name, error);
         ret_wanted[trouble] = true;
         at += length + (at[length] == ',');
     }
