@@ -26,7 +26,8 @@ static fl_status flt_read(fl_input *input, const fl_read_options *options, fl_tr
                           fl_error *error)
 {
     (void)options;
-    bool is_file = input->codec == NULL && input->file >= 0 && input->file != STDIN_FILENO;
+    bool is_file = input->codec == NULL && input->file >= 0 && input->file != STDIN_FILENO &&
+                   fl_input_offset(input) == 0;
     fl_status status = FL_OK;
     if (!is_file || !fl_mapping_open(input->file, &trace->mapping))
         status = flt_take_in(input, trace, error);

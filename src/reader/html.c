@@ -3,7 +3,7 @@
  *
  * The page is read in one pass; what is around the file is passed over.  What it gives up: of a
  * page that carries several files only the first is read. */
-#include "reader/codec.h"
+#include "reader/input.h"
 
 #include "base/memory.h"
 
@@ -37,7 +37,7 @@ static bool is_blank(uint8_t byte)
 
 static bool html_probe(const uint8_t *head, size_t size)
 {
-    size_t blank = 0;
+    size_t blank = fl_mark_size(head, size);
     while (blank < size && is_blank(head[blank]))
         blank++;
     return blank < size && head[blank] == '<';

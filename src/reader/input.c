@@ -233,3 +233,19 @@ fl_status fl_input_fill(fl_input *input, size_t want, fl_error *error)
         return FL_OK;
     return input->codec != NULL ? unpack_fill(input, want, error) : plain_fill(input, error);
 }
+
+static const uint8_t order_mark[] = {0xEF, 0xBB, 0xBF};
+
+size_t fl_mark_size(const uint8_t *head, size_t size)
+{
+    bool has_mark = size >= sizeof order_mark && memcmp(head, order_mark, sizeof order_mark) == 0;
+    return has_mark ? sizeof order_mark : 0;
+}
+
+fl_status fl_input_pass_mark(fl_input *input, fl_error *error)
+{
+    fl_status status = fl_input_fill(input, sizeof order_mark, error);
+    if (status == FL_OK)
+        input->at += fl_mark_size(input->at, (size_t)(input->end - input->at));
+    return status;
+}

@@ -48,6 +48,11 @@ void fl_input_close(fl_input *input);
  * the caller's progress function stopped it. */
 fl_status fl_input_fill(fl_input *input, size_t want, fl_error *error);
 
+/* The byte order mark that some editors write in front of UTF-8; no binary form begins so.  Its
+ * size, or 0 where there is none, and passing over it at the beginning of the content. */
+size_t fl_mark_size(const uint8_t *head, size_t size);
+fl_status fl_input_pass_mark(fl_input *input, fl_error *error);
+
 /* Offset of `at` in the content, after unpacking. */
 static inline uint64_t fl_input_offset(const fl_input *input)
 {

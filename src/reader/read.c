@@ -112,8 +112,10 @@ static fl_status read_input(fl_input *input, const char *path, fl_trace **ret_tr
 {
     const fl_read_options *options = input->options;
     const fl_reader_ops *reader = NULL;
-    fl_status status = options->format != NULL ? reader_by_name(options->format, &reader, error)
-                                               : reader_by_content(input, &reader, error);
+    fl_status status = fl_input_pass_mark(input, error);
+    if (status == FL_OK)
+        status = options->format != NULL ? reader_by_name(options->format, &reader, error)
+                                         : reader_by_content(input, &reader, error);
     if (status != FL_OK)
         return status;
     assert(reader != NULL);

@@ -170,6 +170,53 @@ static void a_format_may_be_named(void **state)
     assert_string_equal(error.hint, known_formats());
 }
 
+/* Reads a file with a byte order mark in front of it. */
+static fl_status read_marked(const char *path, const char *format, const char **ret_name,
+                             fl_error *error)
+{
+    size_t size;
+    uint8_t *bytes = file_bytes(path, &size);
+    char *marked = malloc(size + 3);
+    memcpy(marked, "\xEF\xBB\xBF", 3);
+    memcpy(marked + 3, bytes, size);
+    fl_trace *trace = NULL;
+    fl_read_options options = {.format = format};
+    fl_status status = fl_read_memory(marked, size + 3, "p", &options, &trace, error);
+    *ret_name = status == FL_OK ? fl_trace_format_name(trace) : "";
+    fl_trace_free(trace);
+    free(marked);
+    free(bytes);
+    return status;
+}
+
+static void a_byte_order_mark_is_passed_over(void **state)
+{
+    (void)state;
+    static const char *const files[][2] = {
+        {"tests/data/conformance/scripts/mixed-1.txt", "script"},
+        {"tests/data/snapshots/rs_basic.json", "snapshot"},
+        {"tests/data/snapshots/rs_basic.trace_plot.html", "snapshot"},
+    };
+    for (size_t i = 0; i < COUNT_OF(files); i++) {
+        fl_error error = {0};
+        const char *name;
+        if (read_marked(files[i][0], NULL, &name, &error) != FL_OK)
+            fail_msg("%s", error.text);
+        assert_string_equal(name, files[i][1]);
+        assert_int_equal(read_marked(files[i][0], files[i][1], &name, &error), FL_OK);
+    }
+    fl_error error;
+    assert_int_equal(read_text("\xEF\xBB\xBF", 3, NULL, &error), FL_ERR_INPUT);
+    assert_string_equal(error.text, "p:0: the file is empty");
+    assert_int_equal(read_text("\xEF\xBB\xBF[x]", 6, NULL, &error), FL_ERR_INPUT);
+    assert_string_equal(error.text, "p:4: expected a value");
+    assert_int_equal(read_text("\xEF\xBB"
+                               "a 1 2\n",
+                               8, NULL, &error),
+                     FL_ERR_INPUT);
+    assert_string_equal(error.text, "p:0: expected a trace in a known format");
+}
+
 static void an_error_need_not_be_taken(void **state)
 {
     (void)state;
@@ -189,6 +236,7 @@ int main(void)
         cmocka_unit_test(genuine_files_are_taken_by_their_reader),
         cmocka_unit_test(what_nobody_knows_is_refused),
         cmocka_unit_test(a_format_may_be_named),
+        cmocka_unit_test(a_byte_order_mark_is_passed_over),
         cmocka_unit_test(an_error_need_not_be_taken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
