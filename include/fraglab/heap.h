@@ -45,6 +45,8 @@ enum {                           /* fl_op.flags */
        FL_OP_BYTES = 1 << 1,     /* LIMIT: `size` bytes, whatever the card has */
        FL_OP_CAPTURE = 1 << 1,   /* SCOPE_BEGIN: a graph capture, not only a routing scope */
        FL_OP_NO_SPLIT = 1 << 2,  /* SCOPE_BEGIN: blocks of this pool are handed out whole */
+       FL_OP_INFERRED = 1 << 2,  /* LIMIT, CONFIGURE: found to explain a history; other settings, or
+                                    another limit, that a replay is asked for take its place */
        FL_OP_USE_ON_OOM = 1 << 3 /* SCOPE_BEGIN: the pool also serves others before they run out */
 };
 

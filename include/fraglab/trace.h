@@ -137,6 +137,10 @@ FL_API bool fl_trace_lacks_conf(const fl_trace *trace);
 /* Sizes of requests are those of blocks: what was asked for is not in the file. */
 FL_API bool fl_trace_has_block_sizes(const fl_trace *trace);
 
+/* Are its ops found rather than told, here or where it was made from?  What leaves no entry in a
+ * history is missing then: an empty_cache that gave nothing back. */
+FL_API bool fl_trace_is_inferred(const fl_trace *trace);
+
 FL_API fl_beside fl_trace_beside(const fl_trace *trace);
 
 /* What no file states: the memory fraction that the recorded program had set (< 0: none), and the

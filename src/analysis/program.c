@@ -198,6 +198,7 @@ static fl_status build(fl_program *program, const bool *is_kept, fl_trace *trace
 {
     fl_status status = FL_OK;
     trace->format = FL_FORMAT_SCRIPT;
+    trace->is_inferred = fl_trace_is_inferred(program->source);
     for (uint32_t id = 0; id < program->alloc_count; id++)
         program->numbers[id] = FL_NONE;
     mark_kept(program, is_kept);

@@ -111,21 +111,6 @@ static size_t first_device(const fl_trace *trace)
     return 0;
 }
 
-/* Parts of operations that nobody knows have no place in an entry. */
-static void warn_of_notes(struct conversion *conversion, const fl_trace *script)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < fl_trace_device_count(script); i++) {
-        size_t of_device;
-        fl_trace_notes(script, i, &of_device);
-        count += of_device;
-    }
-    if (count > 0)
-        fl_session_warn(conversion->session,
-                        "not in the %s: %zu parts that this build does not know",
-                        conversion->session->options.to, count);
-}
-
 /* Runs a script, and writes the history of that. */
 static fl_status write_history(struct conversion *conversion, fl_trace *script, fl_error *error)
 {
@@ -137,8 +122,8 @@ static fl_status write_history(struct conversion *conversion, fl_trace *script, 
     fl_trace *history = NULL;
     fl_replay_options options = fl_setup_replay_options(session, &conversion->setup);
     status = fl_record_history(script, &options, &history, error);
-    if (status == FL_OK)
-        warn_of_notes(conversion, script);
+    if (status != FL_OK && error != NULL)
+        error->hint[0] = '\0'; /* of another --start, which there is none of here */
     if (status == FL_OK)
         status = write_result(conversion, history, error);
     fl_trace_free(history);

@@ -391,8 +391,7 @@ static fl_status show_result(fl_session *session, const fl_trace *trace, const f
         return FL_ERR_RESOURCE;
     if (count > 0)
         memcpy(pools, result.summary.pools, count * sizeof *pools);
-    bool is_script = fl_trace_format(trace) == FL_FORMAT_SCRIPT;
-    if (!is_script)
+    if (fl_trace_format(trace) != FL_FORMAT_SCRIPT)
         result.inferred = fl_rebuild_inferred(trace, setup->trace_device);
     result.statistics = (fl_statistics){
         .profile = setup->profile,
@@ -400,7 +399,7 @@ static fl_status show_result(fl_session *session, const fl_trace *trace, const f
         .pools = pools,
         .pool_count = count,
         .device = (unsigned)setup->trace_device,
-        .left_out = is_script ? not_recorded + 1 : not_recorded,
+        .left_out = fl_trace_is_inferred(trace) ? not_recorded : not_recorded + 1,
     };
     take_message(session, &result);
     fl_status status = FL_OK;
@@ -449,8 +448,7 @@ static fl_status replay_trace(fl_session *session, fl_trace *trace, fl_setup *se
     bool wants_end = options->wants_decisions || options->wants_stats || options->wants_summary;
     if (wants_end && options->on_oom == NULL)
         setup->on_oom = FL_ON_OOM_SKIP;
-    bool is_script = fl_trace_format(trace) == FL_FORMAT_SCRIPT;
-    if (options->wants_stats && !is_script)
+    if (options->wants_stats && fl_trace_is_inferred(trace))
         fl_session_warn(session,
                         "memory_stats leaves out %s: an empty_cache that gave nothing back is not "
                         "in a snapshot",

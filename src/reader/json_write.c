@@ -1,8 +1,9 @@
 /* Snapshots as JSON, written: the reverse of snapshot_record.c.
  *
  * Keys that nothing is known of are left out rather than made up, so the releases that the keys of
- * a snapshot would tell stand in a key of our own; other readers of snapshots pass it over.  JSON
- * shares nothing, so a stack is written in full with each event that has it. */
+ * a snapshot would tell stand in a key of our own, as does what else a snapshot has no key for;
+ * other readers of snapshots pass it over.  JSON shares nothing, so a stack is written in full with
+ * each event that has it. */
 #include "reader/json_write.h"
 
 #include "reader/script_write.h"
@@ -19,6 +20,8 @@ typedef struct json_writer {
     const fl_trace *trace;
     const fl_write_options *options;
     size_t device;
+    const fl_note *notes; /* of the device, the next ones */
+    size_t note_count;
     fl_error *error;
 } json_writer;
 
@@ -43,10 +46,10 @@ static bool put_format(json_writer *writer, const char *format, ...)
     return put(writer, line, (size_t)length);
 }
 
-/* A text in quotes; it is UTF-8. */
-static bool put_text(json_writer *writer, const char *text)
+/* What stands between quotes; it is UTF-8. */
+static bool put_characters(json_writer *writer, const char *text)
 {
-    bool fits = put(writer, "\"", 1);
+    bool fits = true;
     while (fits && *text != '\0') {
         size_t plain = 0;
         while ((unsigned char)text[plain] >= 0x20 && text[plain] != '"' && text[plain] != '\\')
@@ -56,7 +59,18 @@ static bool put_text(json_writer *writer, const char *text)
         if (fits && *text != '\0')
             fits = put_format(writer, "\\u%04x", (unsigned)(unsigned char)*text++);
     }
-    return fits && put(writer, "\"", 1);
+    return fits;
+}
+
+static bool put_text(json_writer *writer, const char *text)
+{
+    return put(writer, "\"", 1) && put_characters(writer, text) && put(writer, "\"", 1);
+}
+
+static bool put_category(json_writer *writer, uint32_t category)
+{
+    return put_format(writer, ", \"category\": ") &&
+           put_text(writer, fl_trace_names(writer->trace)->texts[category]);
 }
 
 static bool put_frames(json_writer *writer, uint32_t stack)
@@ -70,6 +84,27 @@ static bool put_frames(json_writer *writer, uint32_t stack)
                put_text(writer, frame.file) && put_format(writer, ", \"line\": %u}", frame.line);
     }
     return fits && put(writer, "]", 1);
+}
+
+/* ---- lines of a script ------------------------------------------------------------------------
+ */
+
+/* Takes a line of a script into a text. */
+static bool quote_piece(void *user, const char *data, size_t size)
+{
+    json_writer *writer = user;
+    for (size_t i = 0; i < size; i++) {
+        bool is_plain = data[i] != '"' && data[i] != '\\';
+        if (data[i] != '\n' &&
+            !(is_plain ? put(writer, &data[i], 1) : put_format(writer, "\\%c", data[i])))
+            return false;
+    }
+    return true;
+}
+
+static fl_write_options quoting(json_writer *writer)
+{
+    return (fl_write_options){.write = quote_piece, .user = writer};
 }
 
 /* ---- the final state ------------------------------------------------------------------------- */
@@ -167,40 +202,47 @@ static const char *action_word(const fl_event *event)
     return words[event->kind] != 0 ? fl_snapshot_words[words[event->kind]] : "other";
 }
 
-/* When and from where; ends the entry. */
-static bool put_circumstances(json_writer *writer, const fl_event *event)
+/* A category and parts that nobody knows, as scripts have them. */
+static bool put_kept(json_writer *writer, uint64_t index, const fl_event *event)
 {
-    bool fits = true;
-    if (event->time_us != FL_TIME_UNKNOWN)
+    const char *const *texts = fl_trace_names(writer->trace)->texts;
+    uint32_t category = event->kind == FL_OP_ALLOC
+                            ? fl_trace_category(writer->trace, writer->device, event->id)
+                            : FL_NONE;
+    bool fits = category == FL_NONE || put_category(writer, category);
+    const char *start = ", \"parts\": \"";
+    bool is_open = false;
+    for (; writer->note_count > 0 && writer->notes->event <= index && fits;
+         writer->notes++, writer->note_count--) {
+        if (writer->notes->event < index)
+            continue;
+        fits = put_format(writer, "%s", is_open ? " " : start) &&
+               put_characters(writer, texts[writer->notes->text]);
+        is_open = true;
+    }
+    return fits && (!is_open || put(writer, "\"", 1));
+}
+
+/* When and from where; ends the entry. */
+static bool put_circumstances(json_writer *writer, uint64_t index, const fl_event *event)
+{
+    bool fits = put_kept(writer, index, event);
+    if (fits && event->time_us != FL_TIME_UNKNOWN)
         fits = put_format(writer, ", \"time_us\": %" PRId64, event->time_us);
     if (fits && event->stack != FL_NONE)
         fits = put_format(writer, ", \"frames\": ") && put_frames(writer, event->stack);
     return fits && put(writer, "}", 1);
 }
 
-/* Takes a line of a script into a text. */
-static bool quote_piece(void *user, const char *data, size_t size)
-{
-    json_writer *writer = user;
-    for (size_t i = 0; i < size; i++) {
-        bool is_plain = data[i] != '"' && data[i] != '\\';
-        if (data[i] != '\n' &&
-            !(is_plain ? put(writer, &data[i], 1) : put_format(writer, "\\%c", data[i])))
-            return false;
-    }
-    return true;
-}
-
 static bool put_operation(json_writer *writer, uint64_t index, const fl_event *event)
 {
     fl_op op;
     fl_columns_op(fl_trace_columns(writer->trace, writer->device), index, &op);
-    fl_write_options quoting = {.write = quote_piece, .user = writer};
+    fl_write_options line = quoting(writer);
     return put_format(writer, "{\"action\": \"operation\", \"addr\": 0, \"size\": 0, "
                               "\"stream\": 0, \"op\": \"") &&
-           fl_script_write_op(writer->trace, writer->device, &op, &quoting, writer->error) ==
-               FL_OK &&
-           put(writer, "\"", 1) && put_circumstances(writer, event);
+           fl_script_write_op(writer->trace, writer->device, &op, &line, writer->error) == FL_OK &&
+           put(writer, "\"", 1) && put_circumstances(writer, index, event);
 }
 
 /* What an entry needs to be an operation in full. */
@@ -219,7 +261,7 @@ static bool put_own(json_writer *writer, const fl_event *event)
     return fits;
 }
 
-static bool put_event(json_writer *writer, const fl_event *event)
+static bool put_event(json_writer *writer, uint64_t index, const fl_event *event)
 {
     const fl_names *names = fl_trace_names(writer->trace);
     bool is_oom = (event->flags & FL_EVENT_OOM) != 0;
@@ -233,12 +275,13 @@ static bool put_event(json_writer *writer, const fl_event *event)
     if (fits && event->pool != FL_NONE)
         fits = put_format(writer, ", \"pool_id\": [%" PRIu64 ", %" PRIu64 "]",
                           names->pools[event->pool].first, names->pools[event->pool].second);
-    return fits && put_own(writer, event) && put_circumstances(writer, event);
+    return fits && put_own(writer, event) && put_circumstances(writer, index, event);
 }
 
 static bool put_device_trace(json_writer *writer)
 {
     uint64_t count = fl_trace_event_count(writer->trace, writer->device);
+    writer->notes = fl_trace_notes(writer->trace, writer->device, &writer->note_count);
     bool fits = put_format(writer, "%s\n  [", writer->device > 0 ? "," : "");
     for (uint64_t i = 0; i < count && fits; i++) {
         fl_event event;
@@ -246,7 +289,7 @@ static bool put_device_trace(json_writer *writer)
         bool is_op = fl_trace_is_unwritten(writer->trace,
                                            fl_trace_columns(writer->trace, writer->device), i);
         fits = put_format(writer, "%s\n    ", i > 0 ? "," : "") &&
-               (is_op ? put_operation(writer, i, &event) : put_event(writer, &event));
+               (is_op ? put_operation(writer, i, &event) : put_event(writer, i, &event));
     }
     return fits && put(writer, "]", 1);
 }
@@ -256,52 +299,142 @@ static bool put_device_trace(json_writer *writer)
 static bool put_settings(json_writer *writer)
 {
     const char *conf = fl_trace_conf(writer->trace);
-    if (fl_trace_lacks_conf(writer->trace) || conf == NULL)
+    if (fl_trace_lacks_conf(writer->trace))
         return true;
+    if (conf == NULL)
+        return put_format(writer, ",\n \"allocator_settings\": {}");
     return put_format(writer, ",\n \"allocator_settings\": {\"PYTORCH_CUDA_ALLOC_CONF\": ") &&
            put_text(writer, conf) && put(writer, "}", 1);
 }
 
-/* The card, and that nothing is to be inferred; more follows where `is_followed`. */
-static bool put_world(json_writer *writer, bool is_followed)
+static bool put_start_block(json_writer *writer, const fl_block_view *block)
+{
+    fl_write_options line = quoting(writer);
+    uint32_t category = fl_trace_category(writer->trace, writer->device, block->id);
+    return put_format(writer, ",\n  {\"op\": \"") &&
+           fl_script_write_block(writer->trace, writer->device, block, &line, writer->error) ==
+               FL_OK &&
+           put(writer, "\"", 1) && (category == FL_NONE || put_category(writer, category)) &&
+           put(writer, "}", 1);
+}
+
+static bool put_start_device(json_writer *writer, bool *is_first)
+{
+    const fl_trace_start *start = &writer->trace->devices.items[writer->device].start;
+    fl_write_options line = quoting(writer);
+    size_t at = 0;
+    bool fits = true;
+    for (size_t i = 0; i < start->segments.count && fits; i++) {
+        const fl_segment_view *run = &start->segments.items[i];
+        fits = put_format(writer, "%s\n  {\"op\": \"", *is_first ? "" : ",") &&
+               fl_script_write_run(writer->trace, writer->device, run, &line, writer->error) ==
+                   FL_OK &&
+               put(writer, "\"}", 2);
+        *is_first = false;
+        for (; fits && at < start->blocks.count &&
+               start->blocks.items[at].address - run->address < run->size;
+             at++)
+            fits = start->blocks.items[at].state == FL_BLOCK_FREE ||
+                   put_start_block(writer, &start->blocks.items[at]);
+    }
+    return fits;
+}
+
+/* What was there before the first event, where the trace was told of it. */
+static bool put_start(json_writer *writer)
+{
+    bool is_first = true, fits = put_format(writer, ", \"start\": [");
+    for (writer->device = 0; writer->device < writer->trace->devices.count && fits;
+         writer->device++)
+        fits = put_start_device(writer, &is_first);
+    return fits && put(writer, "]", 1);
+}
+
+static bool tells_start(const fl_trace *trace)
+{
+    bool has_start = false;
+    for (size_t i = 0; i < trace->devices.count; i++)
+        has_start |= trace->devices.items[i].start.segments.count > 0;
+    return trace->has_ops && has_start;
+}
+
+/* That nothing is to be inferred, the card, and where it starts. */
+static bool put_world(json_writer *writer)
 {
     uint64_t capacity = fl_trace_capacity(writer->trace);
     if (!writer->trace->has_ops)
         return true;
     bool fits = put_format(writer, "\"has_operations\": true");
+    if (fits && fl_trace_is_inferred(writer->trace))
+        fits = put_format(writer, ", \"is_inferred\": true");
     if (fits && capacity != UINT64_MAX)
         fits = put_format(writer, ", \"capacity\": %" PRIu64, capacity);
-    return fits && put_format(writer, is_followed ? ", " : "");
+    return fits && (!tells_start(writer->trace) || put_start(writer));
 }
 
-static bool put_releases(json_writer *writer)
+/* How much there was of what is counted and not kept. */
+static bool put_beside(json_writer *writer, const char *separator)
+{
+    const fl_beside *beside = &writer->trace->beside;
+    const struct {
+        uint8_t key;
+        uint64_t count;
+    } rows[] = {
+        {KEY_EXTERNAL_ANNOTATIONS, beside->annotations},
+        {KEY_HOST_SEGMENTS, beside->host_segments},
+        {KEY_HOST_BYTES, beside->host_bytes},
+        {KEY_HOST_TRACES, beside->host_events},
+    };
+    bool fits = true;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows && fits; i++) {
+        if (rows[i].count == 0)
+            continue;
+        fits = put_format(writer, "%s\"%s\": %" PRIu64, separator, fl_snapshot_words[rows[i].key],
+                          rows[i].count);
+        separator = ", ";
+    }
+    return fits;
+}
+
+static bool put_releases(json_writer *writer, const char *separator)
 {
     fl_release_range releases = fl_trace_releases(writer->trace);
     const char *stated = writer->options->release;
     if (stated == NULL)
         stated = fl_trace_release(writer->trace);
-    bool fits = put_format(writer, ",\n \"fraglab\": {") && put_world(writer, stated != NULL);
-    if (!releases.known && stated == NULL)
-        return fits && put(writer, "}", 1);
     if (stated != NULL)
-        return fits && put_format(writer, "\"release\": ") && put_text(writer, stated) &&
-               put(writer, "}", 1);
-    return fits && put_format(writer, "\"first_release\": \"%u.%u\", \"last_release\": \"%u.%u\"}",
-                              releases.first_major, releases.first_minor, releases.last_major,
-                              releases.last_minor);
+        return put_format(writer, "%s\"release\": ", separator) && put_text(writer, stated);
+    if (!releases.known)
+        return true;
+    return put_format(writer, "%s\"first_release\": \"%u.%u\", \"last_release\": \"%u.%u\"",
+                      separator, releases.first_major, releases.first_minor, releases.last_major,
+                      releases.last_minor);
+}
+
+/* What the keys of a snapshot do not tell.  It comes first, since the start comes before the
+ * events.
+ */
+static bool put_fraglab(json_writer *writer)
+{
+    const fl_beside *beside = &writer->trace->beside;
+    bool has_beside = beside->annotations > 0 || beside->host_segments > 0 ||
+                      beside->host_bytes > 0 || beside->host_events > 0;
+    const char *separator = writer->trace->has_ops ? ", " : "";
+    return put_format(writer, "{\"fraglab\": {") && put_world(writer) &&
+           put_beside(writer, separator) && put_releases(writer, has_beside ? ", " : separator) &&
+           put(writer, "},\n ", 4);
 }
 
 static bool write_all(json_writer *writer)
 {
     size_t devices = writer->trace->devices.count;
-    bool is_first = true, fits = put_format(writer, "{\"segments\": [");
+    bool is_first = true, fits = put_fraglab(writer) && put_format(writer, "\"segments\": [");
     for (writer->device = 0; writer->device < devices && fits; writer->device++)
         fits = put_segments(writer, &is_first);
     fits = fits && put_format(writer, "],\n \"device_traces\": [");
     for (writer->device = 0; writer->device < devices && fits; writer->device++)
         fits = put_device_trace(writer);
-    return fits && put(writer, "]", 1) && put_settings(writer) && put_releases(writer) &&
-           put(writer, "}\n", 2);
+    return fits && put(writer, "]", 1) && put_settings(writer) && put(writer, "}\n", 2);
 }
 
 static fl_status check_trace(const fl_trace *trace, fl_error *error)
@@ -328,21 +461,19 @@ static void tell(const fl_write_options *options, uint64_t count, const char *wh
 
 static void tell_lost(const fl_trace *trace, const fl_write_options *options)
 {
-    uint64_t others = 0, left_out = 0, categories = 0;
+    uint64_t others = 0, left_out = 0;
     for (size_t device = 0; device < trace->devices.count; device++) {
         const fl_columns *columns = fl_trace_columns(trace, device);
         for (uint64_t i = 0; i < columns->count; i++)
             others += columns->kind[i] == FL_EVENT_OTHER;
         left_out += trace->devices.items[device].left_out;
-        for (uint32_t id = 0; id < fl_trace_alloc_count(trace, device); id++)
-            categories += fl_trace_category(trace, device, id) != FL_NONE;
     }
     tell(options, others, "entries that this build does not know: only that they were there is");
     tell(options, left_out, "events before a gap");
-    tell(options, categories, "categories of allocations");
-    tell(options, trace->beside.annotations, "annotations");
-    tell(options, trace->beside.host_segments, "segments of pinned host memory");
-    tell(options, trace->beside.host_events, "events of pinned host memory");
+    tell(options, trace->beside.annotations, "annotations: only their number is");
+    tell(options, trace->beside.host_segments,
+         "segments of pinned host memory: only their number and bytes are");
+    tell(options, trace->beside.host_events, "events of pinned host memory: only their number is");
 }
 
 fl_status fl_json_write(const fl_trace *trace, const fl_write_options *options, fl_error *error)

@@ -4,7 +4,7 @@
  * are read one at a time and never held; what is kept beside the trace is a table of live ids.  An
  * id may be used again once it was freed, and each use gets a number of its own. */
 #include "reader/reader.h"
-#include "reader/script_line.h"
+#include "reader/script_take.h"
 #include "reader/script_write.h"
 #include "trace/told.h"
 
@@ -124,13 +124,7 @@ static fl_status ids_resolve(script_reader *reader, const fl_script_line *line, 
 static fl_status names_resolve(script_reader *reader, const fl_script_line *line, fl_event *event)
 {
     fl_trace *trace = reader->trace;
-    fl_status status = FL_OK;
-    if (line->has_stream)
-        status = fl_trace_intern_stream(trace, line->stream, &event->stream, reader->error);
-    if (status == FL_OK && line->has_pool)
-        status = fl_trace_intern_pool(trace, line->pool, &event->pool, reader->error);
-    if (status == FL_OK && fl_kind_has_text(event->kind))
-        status = script_intern(reader, line->text, &event->text);
+    fl_status status = fl_script_take_names(trace, line, event, reader->error);
     if (status != FL_OK || line->stack.at == NULL)
         return status;
     uint32_t frame;
@@ -145,73 +139,22 @@ static fl_status names_resolve(script_reader *reader, const fl_script_line *line
     return status;
 }
 
-/* Parts whose keys nobody knows are kept beside the event. */
-static fl_status script_keep_notes(script_reader *reader, const fl_script_line *line,
-                                   uint64_t event)
-{
-    fl_piece rest = line->parts, part;
-    while (fl_script_next_unknown(line, &rest, &part)) {
-        uint32_t text;
-        fl_status status = script_intern(reader, part, &text);
-        if (status == FL_OK)
-            status = fl_trace_add_note(reader->trace, line->device, event, text, reader->error);
-        if (status != FL_OK)
-            return status;
-    }
-    return FL_OK;
-}
-
 /* What was there before the first operation. */
-
-static fl_status script_segment(script_reader *reader, const fl_script_line *line)
-{
-    fl_segment_view run = {
-        .is_small = line->is_small,
-        .is_expandable = line->page > 0,
-        .address = line->event.address,
-        .size = line->event.size,
-    };
-    fl_status status =
-        fl_trace_intern_stream(reader->trace, line->stream, &run.stream, reader->error);
-    if (status == FL_OK && line->has_pool)
-        status = fl_trace_intern_pool(reader->trace, line->pool, &run.pool, reader->error);
-    if (status != FL_OK)
-        return status;
-    return fl_told_add_run(reader->trace, line->device, &run, line->range_base, line->page,
-                           reader->error);
-}
 
 static fl_status script_block(script_reader *reader, const fl_script_line *line)
 {
     script_ids *ids = &reader->ids[line->device];
-    fl_block_view block = {
-        .state = line->is_pending ? FL_BLOCK_PENDING : FL_BLOCK_LIVE,
-        .address = line->event.address,
-        .size = line->event.size,
-        .requested = line->requested,
-    };
+    uint32_t id;
     if (fl_table_get(&ids->live, line->id) != FL_TABLE_EMPTY ||
         fl_table_get(&ids->waiting, line->id) != FL_TABLE_EMPTY)
         return fl_fail(reader->error, FL_ERR_INPUT, "id %llu is live already",
                        (unsigned long long)line->id);
-    fl_status status =
-        fl_trace_new_id(reader->trace, line->device, line->id, &block.id, reader->error);
-    if (status == FL_OK)
-        status = fl_told_add_block(reader->trace, line->device, &block, reader->error);
+    fl_status status = fl_script_take_block(reader->trace, line, &id, reader->error);
     if (status == FL_OK &&
-        !fl_table_set(reader->host, line->is_pending ? &ids->waiting : &ids->live, line->id,
-                      block.id, reader->error))
+        !fl_table_set(reader->host, line->is_pending ? &ids->waiting : &ids->live, line->id, id,
+                      reader->error))
         status = FL_ERR_RESOURCE;
     return status;
-}
-
-static fl_status script_before(script_reader *reader, const fl_script_line *line)
-{
-    if (fl_trace_event_count(reader->trace, line->device) > 0)
-        return fl_fail(reader->error, FL_ERR_INPUT,
-                       "what was there before the first operation comes before it");
-    return line->event.kind == FL_SCRIPT_SEGMENT ? script_segment(reader, line)
-                                                 : script_block(reader, line);
 }
 
 static fl_status script_operation(script_reader *reader, fl_piece text)
@@ -224,7 +167,9 @@ static fl_status script_operation(script_reader *reader, fl_piece text)
     reader->device = line.device;
     fl_status status = fl_trace_add_device(reader->trace, line.device, reader->error);
     if (status == FL_OK && line.event.kind >= FL_SCRIPT_SEGMENT)
-        return script_before(reader, &line);
+        return line.event.kind == FL_SCRIPT_SEGMENT
+                   ? fl_script_take_run(reader->trace, &line, reader->error)
+                   : script_block(reader, &line);
     if (status == FL_OK)
         status = names_resolve(reader, &line, &event);
     if (status == FL_OK)
@@ -234,7 +179,7 @@ static fl_status script_operation(script_reader *reader, fl_piece text)
     uint64_t at = fl_trace_event_count(reader->trace, line.device);
     status = fl_trace_append(reader->trace, line.device, &event, reader->error);
     if (status == FL_OK && line.has_unknown)
-        status = script_keep_notes(reader, &line, at);
+        status = fl_script_take_parts(reader->trace, &line, at, reader->error);
     return status;
 }
 
@@ -296,6 +241,14 @@ static fl_status script_release(script_reader *reader, fl_piece text)
                                        : FL_OK;
 }
 
+/* Where the operations come from. */
+static fl_status script_origin(script_reader *reader, fl_piece text)
+{
+    fl_piece word;
+    reader->trace->is_inferred |= fl_piece_word(&text, &word) && fl_piece_is(word, "inferred");
+    return FL_OK;
+}
+
 static fl_status script_comment(script_reader *reader, fl_piece text)
 {
     fl_piece rest = text;
@@ -305,6 +258,8 @@ static fl_status script_comment(script_reader *reader, fl_piece text)
         return script_category(reader, rest);
     if (fl_piece_skip(&rest, "torch:"))
         return script_release(reader, rest);
+    if (fl_piece_skip(&rest, "operations:"))
+        return script_origin(reader, rest);
     if (fl_piece_starts(text, "phase:") || fl_piece_starts(text, "step:"))
         return script_mark(reader, text);
     return FL_OK;

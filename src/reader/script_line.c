@@ -84,6 +84,11 @@ bool fl_piece_starts(fl_piece piece, const char *start)
     return piece.length >= length && memcmp(piece.at, start, length) == 0;
 }
 
+bool fl_piece_is(fl_piece piece, const char *word)
+{
+    return piece.length == strlen(word) && fl_piece_starts(piece, word);
+}
+
 bool fl_piece_skip(fl_piece *piece, const char *start)
 {
     if (!fl_piece_starts(*piece, start))
@@ -178,9 +183,9 @@ static bool take_pool(fl_script_line *line, fl_piece word)
 
 static bool take_reset(fl_script_line *line, fl_piece word)
 {
-    bool is_sums = word.length == 11 && memcmp(word.at, "accumulated", 11) == 0;
+    bool is_sums = fl_piece_is(word, "accumulated");
     line->event.kind = is_sums ? FL_OP_RESET_SUMS : FL_OP_RESET_PEAKS;
-    return is_sums || (word.length == 4 && memcmp(word.at, "peak", 4) == 0);
+    return is_sums || fl_piece_is(word, "peak");
 }
 
 /* A number alone is a fraction; with a unit it is a limit whatever the card has. */
@@ -289,6 +294,11 @@ static bool take_held(fl_script_line *line, fl_piece word)
     return take_flag(line, word, FL_OP_HELD);
 }
 
+static bool take_inferred(fl_script_line *line, fl_piece word)
+{
+    return take_flag(line, word, FL_OP_INFERRED);
+}
+
 static bool take_capture(fl_script_line *line, fl_piece word)
 {
     return take_flag(line, word, FL_OP_CAPTURE);
@@ -317,6 +327,8 @@ static const key_row key_rows[] = {
     {"stack=", FL_OP_NONE, "a stack number", take_stack},
     {"at=", FL_OP_ALLOC, "an address", take_at},
     {"held=", FL_OP_FREE, "0 or 1", take_held},
+    {"inferred=", FL_OP_LIMIT, "0 or 1", take_inferred},
+    {"inferred=", FL_OP_CONFIGURE, "0 or 1", take_inferred},
     {"stream=", FL_OP_SCOPE_BEGIN, "a stream (a number)", take_stream},
     {"capture=", FL_OP_SCOPE_BEGIN, "0 or 1", take_capture},
     {"nosplit=", FL_OP_SCOPE_BEGIN, "0 or 1", take_no_split},
@@ -350,6 +362,20 @@ bool fl_script_next_unknown(const fl_script_line *line, fl_piece *rest, fl_piece
         return true;
     }
     return false;
+}
+
+bool fl_script_is_unknown(uint8_t kind, fl_piece parts)
+{
+    fl_piece word;
+    while (fl_piece_word(&parts, &word)) {
+        fl_piece part = word;
+        if (memchr(word.at, '=', word.length) == NULL || key_find(kind, &part) != NULL)
+            return false;
+        for (size_t i = 0; i < word.length; i++)
+            if ((unsigned char)word.at[i] < ' ')
+                return false;
+    }
+    return !fl_kind_has_text(kind);
 }
 
 /* Lines. */

@@ -13,6 +13,7 @@ typedef struct fl_piece {
 void fl_piece_blanks(fl_piece *piece);                   /* drops leading blanks */
 void fl_piece_trim(fl_piece *piece);                     /* drops blanks on both sides */
 bool fl_piece_starts(fl_piece piece, const char *start); /* does it start so? */
+bool fl_piece_is(fl_piece piece, const char *word);      /* is it this? */
 bool fl_piece_skip(fl_piece *piece, const char *start);  /* then also drops it */
 bool fl_piece_word(fl_piece *piece, fl_piece *ret_word); /* takes the next word, if any */
 bool fl_piece_number(fl_piece piece, uint64_t *ret);     /* decimal or 0x hexadecimal */
@@ -38,6 +39,9 @@ typedef struct fl_script_line {
 
 /* Reads a line without blanks around it.  False: `why` says what was expected. */
 bool fl_script_parse(fl_piece text, fl_script_line *ret_line, char *why, size_t why_size);
+
+/* Are these words parts `key=value` that lines of a kind may have, all with unknown keys? */
+bool fl_script_is_unknown(uint8_t kind, fl_piece parts);
 
 /* Takes the next part of `rest` whose key is not known. */
 bool fl_script_next_unknown(const fl_script_line *line, fl_piece *rest, fl_piece *ret_part);

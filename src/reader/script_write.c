@@ -234,6 +234,16 @@ static fl_status write_words(script_writer *writer, const char *start, const cha
     return status == FL_OK ? put_parts(writer) : status;
 }
 
+/* What was found rather than told says so. */
+static fl_status write_found(script_writer *writer, const fl_op *op, const char *start,
+                             const char *text)
+{
+    fl_status status = put_text(writer, start, text);
+    if (status == FL_OK && (op->flags & FL_OP_INFERRED))
+        status = put_format(writer, " inferred=1");
+    return status == FL_OK ? put_parts(writer) : status;
+}
+
 static fl_status write_op(script_writer *writer, const fl_op *op)
 {
     const char *const *texts = fl_trace_names(writer->trace)->texts;
@@ -260,9 +270,9 @@ static fl_status write_op(script_writer *writer, const fl_op *op)
             snprintf(number, sizeof number, "%" PRIu64 "B", op->size);
         else
             format_fraction(op->fraction, number);
-        return write_words(writer, "F ", number);
+        return write_found(writer, op, "F ", number);
     case FL_OP_CONFIGURE:
-        return write_words(writer, "C ", texts[op->text]);
+        return write_found(writer, op, "C ", texts[op->text]);
     case FL_OP_MARK:
         return write_words(writer, "m ", texts[op->text]);
     case FL_OP_OUTSIDE:
@@ -285,18 +295,28 @@ static fl_status write_op(script_writer *writer, const fl_op *op)
     }
 }
 
-fl_status fl_script_write_op(const fl_trace *trace, size_t device, const fl_op *op,
-                             const fl_write_options *options, fl_error *error)
+/* For one line alone. */
+static script_writer line_writer(const fl_trace *trace, size_t device,
+                                 const fl_write_options *options, fl_error *error)
 {
-    script_writer writer = {
+    return (script_writer){
         .trace = trace,
         .options = options,
         .device = device,
         .event = UINT64_MAX,
         .error = error,
     };
+}
+
+fl_status fl_script_write_op(const fl_trace *trace, size_t device, const fl_op *op,
+                             const fl_write_options *options, fl_error *error)
+{
+    script_writer writer = line_writer(trace, device, options, error);
     if (op->kind == FL_OP_FREE_DONE)
         return put_format(&writer, "d %" PRIu64 "\n", original(&writer, op->id));
+    if (op->kind == FL_OP_FREE)
+        return put_format(&writer, "f %" PRIu64 "%s\n", original(&writer, op->id),
+                          op->flags & FL_OP_HELD ? " held=1" : "");
     return write_op(&writer, op);
 }
 
@@ -332,6 +352,8 @@ static fl_status write_header(script_writer *writer)
         status = put_line(writer, "# torch: ", release);
     if (status == FL_OK && writer->options->comment != NULL)
         status = put_line(writer, "# ", writer->options->comment);
+    if (status == FL_OK && fl_trace_is_inferred(writer->trace))
+        status = put_line(writer, "# operations: inferred", "");
     return status;
 }
 
@@ -356,14 +378,34 @@ static fl_status write_run(script_writer *writer, const fl_segment_view *run)
 
 static fl_status write_start_block(script_writer *writer, const fl_block_view *block)
 {
-    if (block->state == FL_BLOCK_FREE)
-        return FL_OK;
-    writer->marks[block->id] |= block->state == FL_BLOCK_PENDING ? MARK_PENDING : 0;
     fl_status status =
         put_format(writer, "B %" PRIu64 " 0x%" PRIx64 " %" PRIu64 " %" PRIu64 "%s",
                    original(writer, block->id), block->address, block->size, block->requested,
                    block->state == FL_BLOCK_PENDING ? " pending=1" : "");
     return status == FL_OK ? put_parts(writer) : status;
+}
+
+/* A block in use, and what it is for. */
+static fl_status write_start_place(script_writer *writer, const fl_block_view *block)
+{
+    bool is_pending = block->state == FL_BLOCK_PENDING;
+    writer->marks[block->id] |= is_pending ? MARK_PENDING : 0;
+    fl_status status = write_start_block(writer, block);
+    return status == FL_OK && !is_pending ? write_category(writer, block->id) : status;
+}
+
+fl_status fl_script_write_run(const fl_trace *trace, size_t device, const fl_segment_view *run,
+                              const fl_write_options *options, fl_error *error)
+{
+    script_writer writer = line_writer(trace, device, options, error);
+    return write_run(&writer, run);
+}
+
+fl_status fl_script_write_block(const fl_trace *trace, size_t device, const fl_block_view *block,
+                                const fl_write_options *options, fl_error *error)
+{
+    script_writer writer = line_writer(trace, device, options, error);
+    return write_start_block(&writer, block);
 }
 
 /* Segments and blocks from before the first event, each segment with its blocks behind it. */
@@ -384,7 +426,8 @@ static fl_status write_start(script_writer *writer)
         for (; status == FL_OK && at < start->blocks.count &&
                start->blocks.items[at].address - run->address < run->size;
              at++)
-            status = write_start_block(writer, &start->blocks.items[at]);
+            if (start->blocks.items[at].state != FL_BLOCK_FREE)
+                status = write_start_place(writer, &start->blocks.items[at]);
     }
     return status;
 }

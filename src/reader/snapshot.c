@@ -66,9 +66,9 @@ static fl_status snapshot_finish(snapshot_reader *reader, fl_input *input, bool 
 {
     fl_trace *trace = reader->trace;
     snapshot_settle(reader);
-    if (trace->has_ops)
-        fl_snapshot_settle_ops(reader);
-    fl_status status = fl_snapshot_judge_release(reader, error);
+    fl_status status = fl_snapshot_settle_ops(reader, error);
+    if (status == FL_OK)
+        status = fl_snapshot_judge_release(reader, error);
     if (status != FL_OK)
         return status;
     if (is_cut)

@@ -72,6 +72,11 @@ typedef enum snapshot_word {
     KEY_ID,
     KEY_HELD,
     KEY_AT,
+    KEY_INFERRED,
+    KEY_START,
+    KEY_HOST_BYTES,
+    KEY_CATEGORY,
+    KEY_PARTS,
     KEY_END,
 
     WORD_ALLOC = FL_KEY_LIMIT,
@@ -85,6 +90,7 @@ typedef enum snapshot_word {
     WORD_SNAPSHOT,
     WORD_ANNOTATE,
     WORD_OPERATION, /* of our own */
+    WORD_OTHER,
 
     WORD_ACTIVE_ALLOCATED,
     WORD_ACTIVE_PENDING_FREE,
@@ -126,6 +132,7 @@ typedef struct snapshot_reader {
     bool is_list; /* a bare list of segments */
     bool has_settings, has_annotate, shows_expandable;
     bool tells_release; /* the file says itself which releases wrote it */
+    fl_beside told;     /* what it says there was beside the rest, in another file */
 } snapshot_reader;
 
 extern const char *const fl_snapshot_words[WORD_END];
@@ -167,7 +174,18 @@ fl_status fl_snapshot_identify(snapshot_reader *reader, const fl_record *record,
 fl_status fl_snapshot_operation(snapshot_reader *reader, fl_closing *closing, fl_event *event,
                                 fl_error *error);
 void fl_snapshot_take_world(snapshot_reader *reader, const fl_record *record);
-void fl_snapshot_settle_ops(snapshot_reader *reader);
+fl_status fl_snapshot_start_line(void *user, fl_closing *closing, fl_error *error);
+fl_status fl_snapshot_settle_ops(snapshot_reader *reader, fl_error *error);
+
+/* The same: category and unknown parts of an entry, which is the last event. */
+fl_status fl_snapshot_keep(snapshot_reader *reader, fl_closing *closing, const fl_event *event,
+                           fl_error *error);
+
+/* Does a record have something to keep? */
+static inline bool fl_snapshot_has_kept(const fl_record *record)
+{
+    return (record->has & (UINT64_C(1) << KEY_CATEGORY | UINT64_C(1) << KEY_PARTS)) != 0;
+}
 
 /* Tells the trace which releases write such keys. */
 fl_status fl_snapshot_judge_release(const snapshot_reader *reader, fl_error *error);

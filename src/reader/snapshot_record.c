@@ -408,6 +408,8 @@ static fl_status entry_operation(snapshot_reader *reader, fl_closing *closing, f
     fl_status status = fl_snapshot_operation(reader, closing, event, error);
     if (status == FL_OK)
         status = fl_trace_append(reader->trace, reader->device, event, error);
+    if (status == FL_OK && fl_snapshot_has_kept(closing->record))
+        status = fl_snapshot_keep(reader, closing, event, error);
     reader->entry_count++;
     return status;
 }
@@ -445,7 +447,10 @@ fl_status fl_snapshot_entry(void *user, fl_closing *closing, fl_error *error)
         status = fl_snapshot_identify(reader, record, &event, error);
     if (status == FL_OK)
         status = fl_trace_append(reader->trace, reader->device, &event, error);
-    if (status == FL_OK && action.kind == FL_EVENT_OTHER && word != WORD_ANNOTATE)
+    if (status == FL_OK && fl_snapshot_has_kept(record))
+        status = fl_snapshot_keep(reader, closing, &event, error);
+    if (status == FL_OK && action.kind == FL_EVENT_OTHER && word != WORD_ANNOTATE &&
+        word != WORD_OTHER)
         status = entry_note_unknown(reader, closing->pickle, record, error);
     reader->entry_count++;
     reader->entry_keys |= record->has;

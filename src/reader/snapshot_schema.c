@@ -58,6 +58,11 @@ const char *const fl_snapshot_words[WORD_END] = {
     [KEY_ID] = "id",
     [KEY_HELD] = "is_held",
     [KEY_AT] = "at",
+    [KEY_INFERRED] = "is_inferred",
+    [KEY_START] = "start",
+    [KEY_HOST_BYTES] = "host_bytes",
+    [KEY_CATEGORY] = "category",
+    [KEY_PARTS] = "parts",
     [WORD_ALLOC] = "alloc",
     [WORD_FREE_REQUESTED] = "free_requested",
     [WORD_FREE_COMPLETED] = "free_completed",
@@ -69,6 +74,7 @@ const char *const fl_snapshot_words[WORD_END] = {
     [WORD_SNAPSHOT] = "snapshot",
     [WORD_ANNOTATE] = "annotate",
     [WORD_OPERATION] = "operation",
+    [WORD_OTHER] = "other",
     [WORD_ACTIVE_ALLOCATED] = "active_allocated",
     [WORD_ACTIVE_PENDING_FREE] = "active_pending_free",
     [WORD_ACTIVE_AWAITING_FREE] = "active_awaiting_free",
@@ -94,6 +100,8 @@ enum {
     SHAPE_FRAME,
     SHAPE_SETTINGS,
     SHAPE_OWN,
+    SHAPE_START,
+    SHAPE_START_LINE,
     SHAPE_BARE,
     SHAPE_ANNOTATIONS,
     SHAPE_ANNOTATION,
@@ -114,6 +122,11 @@ static const fl_shape_child top_children[] = {
     {KEY_HOST_SEGMENTS, SHAPE_HOST_SEGMENTS},
     {KEY_HOST_TRACES, SHAPE_HOST_ENTRIES},
     {KEY_FRAGLAB, SHAPE_OWN},
+    {0, 0},
+};
+
+static const fl_shape_child own_children[] = {
+    {KEY_START, SHAPE_START},
     {0, 0},
 };
 
@@ -153,7 +166,9 @@ static const fl_shape shapes[SHAPE_END] = {
                      .close = fl_snapshot_stack},
     [SHAPE_FRAME] = {"a frame", .is_shared = true, .is_lenient = true, .close = fl_snapshot_frame},
     [SHAPE_SETTINGS] = {"the allocator's settings", .close = fl_snapshot_settings},
-    [SHAPE_OWN] = {"what fraglab adds", .close = fl_snapshot_own},
+    [SHAPE_OWN] = {"what fraglab adds", .children = own_children, .close = fl_snapshot_own},
+    [SHAPE_START] = {"what was there before", .is_list = true, .element = SHAPE_START_LINE},
+    [SHAPE_START_LINE] = {"a part of what was there before", .close = fl_snapshot_start_line},
     [SHAPE_BARE] = {"a list of segments", .is_list = true, .element = SHAPE_SEGMENT,
                     .close = fl_snapshot_list},
     [SHAPE_ANNOTATIONS] = {"the list of annotations", .is_list = true, .is_loose = true,

@@ -340,6 +340,7 @@ fl_status fl_guess_add_settings(const fl_trace *trace, fl_guess *guess, uint64_t
 {
     fl_planned planned = {.event = event,
                           .op = {.kind = FL_OP_CONFIGURE,
+                                 .flags = FL_OP_INFERRED,
                                  .id = FL_NONE,
                                  .stream = FL_NONE,
                                  .pool = FL_NONE,
@@ -352,7 +353,7 @@ fl_status fl_guess_add_limit(const fl_trace *trace, fl_guess *guess, uint64_t ev
 {
     fl_planned planned = {.event = event,
                           .op = {.kind = FL_OP_LIMIT,
-                                 .flags = FL_OP_BYTES,
+                                 .flags = FL_OP_BYTES | FL_OP_INFERRED,
                                  .id = FL_NONE,
                                  .stream = FL_NONE,
                                  .pool = FL_NONE,

@@ -3,10 +3,10 @@
  * The script is replayed; each change becomes an event, in the recorder's order.  A request is the
  * event of where it landed, a free the one that asks for it.  All other ops, of which a recorder
  * writes nothing, are events of their own behind what they brought about, so that nothing has to be
- * inferred; completions ask for nothing.  What asks for nothing at all is left out: frees of what
- * was refused. */
+ * inferred; completions ask for nothing.  So are ops that came to nothing, such as frees of what
+ * was refused.  What was there before the first op is told as the script told it. */
 #include "base/memory.h"
-#include "trace/build.h"
+#include "trace/told.h"
 
 #include <fraglab/verify.h>
 
@@ -16,6 +16,8 @@ struct recorder {
     size_t device;
     const fl_replay *replay;
     uint32_t *ids; /* of the script -> of the history, or FL_NONE */
+    uint64_t own;  /* the event that the op of the script became; UINT64_MAX: none so far */
+    size_t noted;  /* notes of the script that are taken over */
     fl_error *error;
     fl_status status; /* of the walk */
 };
@@ -76,21 +78,35 @@ static fl_status history_stack(struct recorder *recorder, uint32_t stack, uint32
     return status;
 }
 
+/* Where an op stands in the script. */
+struct circumstances {
+    int64_t time_us;
+    uint32_t stack;
+};
+
 /* Adds an event at the time and with the stack of the op; its names are those of the script. */
-static fl_status history_append(struct recorder *recorder, const fl_view *view, fl_event event)
+static fl_status history_append(struct recorder *recorder, struct circumstances of, fl_event event)
 {
-    event.time_us = view->time_us;
+    event.time_us = of.time_us;
     fl_status status = history_stream(recorder, event.stream, &event.stream);
     if (status == FL_OK)
         status = history_pool(recorder, event.pool, &event.pool);
     if (status == FL_OK)
-        status = history_stack(recorder, view->stack, &event.stack);
+        status = history_stack(recorder, of.stack, &event.stack);
     if (status == FL_OK && fl_kind_has_text(event.kind))
         status = history_text(recorder, fl_trace_names(recorder->script)->texts[event.text],
                               &event.text);
     if (status == FL_OK)
         status = fl_trace_append(recorder->out, recorder->device, &event, recorder->error);
     return status;
+}
+
+static fl_status history_view(struct recorder *recorder, const fl_view *view, fl_event event,
+                              bool is_own)
+{
+    if (is_own)
+        recorder->own = fl_trace_event_count(recorder->out, recorder->device);
+    return history_append(recorder, (struct circumstances){view->time_us, view->stack}, event);
 }
 
 static fl_status history_new_id(struct recorder *recorder, uint32_t id)
@@ -140,7 +156,8 @@ static fl_status history_change(struct recorder *recorder, const fl_view *view,
         event.flags = FL_EVENT_SILENT;
     else if (is_block)
         event.flags = view->op->flags;
-    return status == FL_OK ? history_append(recorder, view, event) : status;
+    bool is_own = event.kind == view->op->kind && change->id == view->op->id;
+    return status == FL_OK ? history_view(recorder, view, event, is_own) : status;
 }
 
 /* What the card had left. */
@@ -168,24 +185,27 @@ static fl_status history_unserved(struct recorder *recorder, const fl_view *view
                                 : 0,
         .size = op->size,
     };
-    return status == FL_OK ? history_append(recorder, view, event) : status;
+    return status == FL_OK ? history_view(recorder, view, event, true) : status;
 }
 
 /* An op of which a recorder writes nothing. */
-static fl_status history_op(struct recorder *recorder, const fl_view *view)
+static fl_event history_op(const struct recorder *recorder, const fl_op *op)
 {
-    const fl_op *op = view->op;
-    bool has_id = op->kind == FL_OP_USE || op->kind == FL_OP_FREE_DONE;
-    fl_event event = {
+    return (fl_event){
         .kind = op->kind,
         .flags = op->flags,
-        .id = has_id && op->id != FL_NONE ? recorder->ids[op->id] : FL_NONE,
+        .id = op->id != FL_NONE ? recorder->ids[op->id] : FL_NONE,
         .stream = op->stream,
         .pool = op->pool,
         .text = op->text,
         .size = op->size, /* and `fraction`, which shares its bits */
     };
-    return has_id && event.id == FL_NONE ? FL_OK : history_append(recorder, view, event);
+}
+
+/* A use of what is not there says nothing. */
+static bool is_said(const fl_op *op)
+{
+    return op->kind != FL_OP_USE || op->id != FL_NONE;
 }
 
 static fl_status history_watch(void *user, const fl_view *view, fl_error *error)
@@ -194,16 +214,60 @@ static fl_status history_watch(void *user, const fl_view *view, fl_error *error)
     bool is_placed = false;
     fl_status status = FL_OK;
     recorder->error = error;
+    if (view->op->kind == FL_OP_NONE) /* what was there before */
+        return FL_OK;
     for (size_t i = 0; i < view->change_count && status == FL_OK; i++) {
         const fl_change *change = &view->changes[i];
         is_placed |= change->kind == FL_CHANGE_PLACE && change->id != FL_NONE;
         status = history_change(recorder, view, change);
     }
-    if (status != FL_OK || view->op->kind == FL_OP_NONE || view->op->kind == FL_OP_FREE)
+    if (status != FL_OK || view->op->kind == FL_OP_FREE || !is_said(view->op))
         return status;
     if (view->op->kind != FL_OP_ALLOC)
-        return history_op(recorder, view);
+        return history_view(recorder, view, history_op(recorder, view->op), true);
     return is_placed ? FL_OK : history_unserved(recorder, view);
+}
+
+/* After each op of the script: if it came to nothing it is told all the same; and what nobody knows
+ * of it is kept. */
+static fl_status history_settle(struct recorder *recorder, uint64_t event)
+{
+    const struct fl_note_vector *notes = &recorder->script->devices.items[recorder->device].notes;
+    fl_op op;
+    fl_event of;
+    fl_columns_op(fl_trace_columns(recorder->script, recorder->device), event, &op);
+    fl_trace_event(recorder->script, recorder->device, event, &of);
+    fl_status status = FL_OK;
+    if (recorder->own == UINT64_MAX && is_said(&op)) {
+        recorder->own = fl_trace_event_count(recorder->out, recorder->device);
+        status = history_append(recorder, (struct circumstances){of.time_us, of.stack},
+                                history_op(recorder, &op));
+    }
+    for (; status == FL_OK && recorder->noted < notes->count &&
+           notes->items[recorder->noted].event == event;
+         recorder->noted++) {
+        uint32_t text = notes->items[recorder->noted].text;
+        status = history_text(recorder, fl_trace_names(recorder->script)->texts[text], &text);
+        if (status == FL_OK && recorder->own != UINT64_MAX)
+            status = fl_trace_add_note(recorder->out, recorder->device, recorder->own, text,
+                                       recorder->error);
+    }
+    return status;
+}
+
+static fl_status history_steps(struct recorder *recorder, fl_replay *replay, fl_error *error)
+{
+    uint64_t count = fl_trace_event_count(recorder->script, recorder->device);
+    bool has_more;
+    fl_status status = FL_OK;
+    for (uint64_t i = 0; i < count && status == FL_OK; i++) {
+        recorder->own = UINT64_MAX;
+        status = fl_replay_step(replay, &has_more, error);
+        recorder->error = error;
+        if (status == FL_OK)
+            status = history_settle(recorder, i);
+    }
+    return status;
 }
 
 static void history_segment(void *user, const fl_segment_view *segment)
@@ -235,14 +299,14 @@ static fl_status history_run(struct recorder *recorder, const fl_replay_options 
     fl_replay_options own = *options;
     own.trace_device = recorder->device;
     own.on_oom = FL_ON_OOM_SKIP;
+    own.start = FL_START_RECORDED;
     own.watch = history_watch;
     own.user = recorder;
     fl_replay *replay = NULL;
     fl_status status = fl_replay_open(recorder->script, &own, &replay, error);
     recorder->replay = replay;
     if (status == FL_OK)
-        status = fl_replay_run(replay, error);
-    recorder->error = error;
+        status = history_steps(recorder, replay, error);
     fl_walk walk = {history_segment, history_block, recorder};
     if (status == FL_OK)
         status = fl_replay_walk(replay, &walk, error);
@@ -250,14 +314,50 @@ static fl_status history_run(struct recorder *recorder, const fl_replay_options 
     return status == FL_OK ? recorder->status : status;
 }
 
+static fl_status start_block(struct recorder *recorder, const fl_block_view *block)
+{
+    fl_block_view copy = *block;
+    if (block->state == FL_BLOCK_FREE) /* follows from the others */
+        return FL_OK;
+    fl_status status = history_new_id(recorder, block->id);
+    copy.id = recorder->ids[block->id];
+    return status == FL_OK
+               ? fl_told_add_block(recorder->out, recorder->device, &copy, recorder->error)
+               : status;
+}
+
+/* What was there before the first op. */
+static fl_status history_start(struct recorder *recorder)
+{
+    const fl_trace_start *start = &recorder->script->devices.items[recorder->device].start;
+    size_t at = 0;
+    fl_status status = FL_OK;
+    for (size_t i = 0; i < start->segments.count && status == FL_OK; i++) {
+        const fl_segment_view *run = &start->segments.items[i];
+        const fl_start_range *range = &start->ranges.items[run->segment];
+        fl_segment_view copy = *run;
+        status = history_stream(recorder, run->stream, &copy.stream);
+        if (status == FL_OK)
+            status = history_pool(recorder, run->pool, &copy.pool);
+        if (status == FL_OK)
+            status = fl_told_add_run(recorder->out, recorder->device, &copy, range->address,
+                                     range->page, recorder->error);
+        for (; status == FL_OK && at < start->blocks.count &&
+               start->blocks.items[at].address - run->address < run->size;
+             at++)
+            status = start_block(recorder, &start->blocks.items[at]);
+    }
+    return status == FL_OK ? fl_told_finish(recorder->out, recorder->device, recorder->error)
+                           : status;
+}
+
 static fl_status record_device(fl_trace *out, const fl_trace *script, size_t device,
                                const fl_replay_options *options, fl_error *error)
 {
-    if (!fl_trace_is_complete(script, device) ||
-        script->devices.items[device].start.segments.count > 0)
+    if (script->devices.items[device].starts_late)
         return fl_fail(error, FL_ERR_UNAVAILABLE,
-                       "%s: device %zu had memory before its first operation, of which no history "
-                       "tells",
+                       "%s: device %zu had memory before its first operation, of which it does not "
+                       "tell",
                        fl_trace_path(script), device);
     fl_status status = fl_trace_add_device(out, device, error);
     if (status != FL_OK)
@@ -269,18 +369,23 @@ static fl_status record_device(fl_trace *out, const fl_trace *script, size_t dev
         return FL_ERR_RESOURCE;
     memset(recorder.ids, 0xFF, size);
     out->devices.items[device].has_final_state = true;
-    status = history_run(&recorder, options, error);
+    status = history_start(&recorder);
+    if (status == FL_OK)
+        status = history_run(&recorder, options, error);
     fl_delete(out->host, recorder.ids, size);
     return status;
 }
 
-static fl_status record_world(fl_trace *out, const fl_replay_options *options, fl_error *error)
+static fl_status record_world(fl_trace *out, const fl_replay_options *options, bool is_inferred,
+                              fl_error *error)
 {
-    const char *conf = options->conf != NULL ? options->conf : "";
+    fl_status status = FL_OK;
     out->format = FL_FORMAT_SNAPSHOT;
     out->has_ops = true;
+    out->is_inferred = is_inferred;
     out->capacity_bytes = options->capacity_bytes;
-    fl_status status = fl_trace_intern_text(out, conf, strlen(conf), &out->conf, error);
+    if (options->conf != NULL)
+        status = fl_trace_intern_text(out, options->conf, strlen(options->conf), &out->conf, error);
     if (status != FL_OK || options->profile == NULL)
         return status;
     const char *release = fl_profile_release(options->profile);
@@ -294,7 +399,7 @@ fl_status fl_record_history(const fl_trace *script, const fl_replay_options *opt
     fl_trace *out = fl_trace_new(host, fl_trace_path(script), error);
     if (out == NULL)
         return FL_ERR_RESOURCE;
-    fl_status status = record_world(out, options, error);
+    fl_status status = record_world(out, options, fl_trace_is_inferred(script), error);
     for (size_t i = 0; i < fl_trace_device_count(script) && status == FL_OK; i++)
         status = record_device(out, script, i, options, error);
     if (status == FL_OK)

@@ -46,7 +46,9 @@ fl_status fl_rebuild_anew(fl_trace *trace, size_t device, const fl_profile *prof
         return FL_OK;
     bool is_cut = !fl_trace_is_complete(trace, device);
     if (trace->has_ops)
-        return is_cut ? fail_unknown_start(trace, device, error) : FL_OK;
+        return is_cut && !trace->devices.items[device].start.is_known
+                   ? fail_unknown_start(trace, device, error)
+                   : FL_OK;
     if (is_cut) {
         fl_status status = find_start(trace, device, error);
         if (status != FL_OK)

@@ -316,6 +316,16 @@ static bool leave_out(uint32_t without, fl_op *op)
     return (without & FL_WITHOUT_OUTSIDE) && op->kind == FL_OP_OUTSIDE;
 }
 
+bool fl_replay_overrules(const fl_replay *replay, const fl_op *op)
+{
+    const char *conf = replay->options.conf, *stated = fl_trace_conf(replay->trace);
+    bool is_limit = op->kind == FL_OP_LIMIT;
+    if ((!is_limit && op->kind != FL_OP_CONFIGURE) || (op->flags & FL_OP_INFERRED) == 0)
+        return false;
+    return is_limit ? replay->options.fraction >= 0
+                    : strcmp(conf != NULL ? conf : "", stated != NULL ? stated : "") != 0;
+}
+
 static inline fl_status run_op(fl_replay *replay, const struct place *place, fl_op *op,
                                fl_error *error)
 {
@@ -333,7 +343,7 @@ static inline fl_status run_op(fl_replay *replay, const struct place *place, fl_
         return replay_alloc(replay, place, op, error);
     if (op->kind == FL_OP_FREE)
         return replay_free(replay, place, op, error);
-    return handler->run(replay, place, op, error);
+    return fl_replay_overrules(replay, op) ? FL_OK : handler->run(replay, place, op, error);
 }
 
 /* Puts the place in front of what the policy says. */
@@ -362,15 +372,6 @@ fl_status fl_replay_tell(fl_replay *replay, const fl_op *op, fl_error *error)
     return replay->options.watch == NULL ? FL_OK : tell_watcher(replay, &place, op, &result, error);
 }
 
-bool fl_replay_overrules(const fl_replay *replay, const fl_op *op)
-{
-    const char *conf = replay->options.conf, *stated = fl_trace_conf(replay->trace);
-    if (op->kind == FL_OP_LIMIT)
-        return replay->options.fraction >= 0;
-    return op->kind == FL_OP_CONFIGURE &&
-           strcmp(conf != NULL ? conf : "", stated != NULL ? stated : "") != 0;
-}
-
 fl_status fl_replay_inferred(fl_replay *replay, fl_error *error)
 {
     if (replay->event == replay->end_event)
@@ -384,8 +385,6 @@ fl_status fl_replay_inferred(fl_replay *replay, fl_error *error)
         const fl_insertion *insertion = &replay->insertions[replay->next_insertion++];
         struct place place = {insertion->event, true};
         fl_op op = insertion->op;
-        if (fl_replay_overrules(replay, &op))
-            continue;
         if (replay->plays_record)
             fl_device_recorded_seek(replay->device, replay->unanswered, insertion->event);
         fl_status status = run_op(replay, &place, &op, error);

@@ -77,15 +77,29 @@ static fl_status open_device(fl_replay *replay, fl_error *error)
     return fl_device_open(ops, &env, &replay->device, error);
 }
 
-/* The settings that a recorded program began with, where it was found that they changed later. */
-static const char *first_settings(const fl_replay *replay)
+/* The very first op, if it was found: in a history, or in a script that was made from one. */
+static bool find_first(const fl_replay *replay, fl_op *ret_op)
 {
     size_t count;
     const fl_insertion *list =
         fl_trace_insertions(replay->trace, replay->options.trace_device, &count);
-    bool is_first = count > 0 && list[0].event == 0 && list[0].op.kind == FL_OP_CONFIGURE &&
-                    replay->options.first_event == 0 && !fl_replay_overrules(replay, &list[0].op);
-    return is_first ? fl_trace_names(replay->trace)->texts[list[0].op.text] : NULL;
+    if (count > 0 && list[0].event == 0)
+        *ret_op = list[0].op;
+    else if (replay->columns->count > 0 && replay->columns->kind[0] < FL_OP_KIND_COUNT)
+        fl_columns_op(replay->columns, 0, ret_op);
+    else
+        return false;
+    return true;
+}
+
+/* The settings that a recorded program began with, where it was found that they changed later. */
+static const char *first_settings(const fl_replay *replay)
+{
+    fl_op op;
+    bool is_first = replay->options.first_event == 0 && find_first(replay, &op) &&
+                    op.kind == FL_OP_CONFIGURE && (op.flags & FL_OP_INFERRED) &&
+                    !fl_replay_overrules(replay, &op);
+    return is_first ? fl_trace_names(replay->trace)->texts[op.text] : NULL;
 }
 
 static fl_status read_settings(fl_replay *replay, fl_error *error)

@@ -85,7 +85,8 @@ fl_status fl_replay_event(fl_replay *replay, fl_error *error);
 /* Events up to `stop` of a lean replay: what the policy can play by itself it does. */
 fl_status fl_replay_lean_stretch(fl_replay *replay, uint64_t stop, fl_error *error);
 
-/* Is an inferred op of no account, since the caller asks for other settings or another limit? */
+/* Is an op of no account, since it was only found to explain the history, and the caller asks for
+ * other settings or another limit? */
 bool fl_replay_overrules(const fl_replay *replay, const fl_op *op);
 
 /* Ops inferred before the event that comes next, or after the last. */

@@ -92,9 +92,10 @@ static bool starts_from_nothing(const fl_columns *columns)
 fl_status fl_trace_judge_window(const fl_trace *trace, const fl_trace_device *device,
                                 bool *ret_complete, fl_error *error)
 {
-    if (trace->format == FL_FORMAT_SCRIPT || !device->has_final_state) {
-        *ret_complete = trace->format == FL_FORMAT_SCRIPT ? device->start.segments.count == 0
-                                                          : starts_from_nothing(&device->columns);
+    bool is_told = device->start.segments.count > 0; /* that something was there */
+    if (is_told || trace->format == FL_FORMAT_SCRIPT || !device->has_final_state) {
+        *ret_complete = !is_told && (trace->format == FL_FORMAT_SCRIPT ||
+                                     starts_from_nothing(&device->columns));
         return FL_OK;
     }
     walk_back walk = {.host = trace->host, .error = error};

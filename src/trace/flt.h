@@ -80,7 +80,8 @@ enum {
     FLT_KNOWS_RELEASES = 2,
     FLT_LACKS_POOLS = 4,
     FLT_HAS_BLOCK_SIZES = 8,
-    FLT_HAS_OPS = 16
+    FLT_HAS_OPS = 16,
+    FLT_IS_INFERRED = 32
 };
 
 enum {

@@ -27,8 +27,8 @@ static const check_rule rules[FL_EVENT_KIND_END] = {
     [FL_OP_SCOPE_END] = {1, ID_NOTHING, 0, 0, 1, 0},
     [FL_OP_POOL_RELEASE] = {1, ID_NOTHING, 0, 0, 1, 0},
     [FL_OP_TRIM] = {1, ID_NOTHING, 0, 0, 0, 0},
-    [FL_OP_LIMIT] = {1, ID_NOTHING, FL_OP_BYTES, 0, 0, 0},
-    [FL_OP_CONFIGURE] = {1, ID_TEXT, 0, 0, 0, 0},
+    [FL_OP_LIMIT] = {1, ID_NOTHING, FL_OP_BYTES | FL_OP_INFERRED, 0, 0, 0},
+    [FL_OP_CONFIGURE] = {1, ID_TEXT, FL_OP_INFERRED, 0, 0, 0},
     [FL_OP_EVENTS_HOLD] = {1, ID_NOTHING, 0, 0, 0, 0},
     [FL_OP_EVENTS_COMPLETE] = {1, ID_NOTHING, 0, 0, 0, 0},
     [FL_OP_FREE_DONE] = {1, ID_ALLOC, FL_EVENT_SILENT, 0, 0, 1},
@@ -308,7 +308,8 @@ const char *fl_flt_check_start(const fl_trace *trace, const fl_trace_device *dev
         return start->segments.count == 0 && start->blocks.count == 0 && start->ranges.count == 0
                    ? NULL
                    : "a start state that the device does not have";
-    if (trace->format != FL_FORMAT_SCRIPT || start->in_use.count != before)
+    bool is_told = trace->format == FL_FORMAT_SCRIPT || trace->has_ops;
+    if (!is_told || start->in_use.count != before)
         return "a start state that the file cannot have told of";
     const char *wrong = check_segments(trace, &start->segments);
     if (wrong == NULL)

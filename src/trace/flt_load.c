@@ -180,6 +180,7 @@ static fl_status load_facts(struct loading *loading, size_t *ret_devices)
     trace->lacks_conf = (words[FLT_F_FLAGS] & FLT_LACKS_CONF) != 0;
     trace->has_block_sizes = (words[FLT_F_FLAGS] & FLT_HAS_BLOCK_SIZES) != 0;
     trace->has_ops = (words[FLT_F_FLAGS] & FLT_HAS_OPS) != 0;
+    trace->is_inferred = (words[FLT_F_FLAGS] & FLT_IS_INFERRED) != 0;
     trace->lacks_pools = (words[FLT_F_FLAGS] & FLT_LACKS_POOLS) != 0;
     trace->conf = (uint32_t)words[FLT_F_CONF];
     trace->release = (uint32_t)words[FLT_F_RELEASE];

@@ -70,7 +70,8 @@ static bool save_file(struct saving *saving)
                         (releases->known ? FLT_KNOWS_RELEASES : 0u) |
                         (trace->lacks_pools ? FLT_LACKS_POOLS : 0u) |
                         (trace->has_block_sizes ? FLT_HAS_BLOCK_SIZES : 0u) |
-                        (trace->has_ops ? FLT_HAS_OPS : 0u),
+                        (trace->has_ops ? FLT_HAS_OPS : 0u) |
+                        (trace->is_inferred ? FLT_IS_INFERRED : 0u),
         [FLT_F_CONF] = trace->conf,
         [FLT_F_RELEASE] = trace->release,
         [FLT_F_CAPACITY] = trace->capacity_bytes,
@@ -230,7 +231,7 @@ static bool save_columns(struct saving *saving, uint32_t device, const fl_column
 /* Where the file told of it; else it follows from the rest. */
 static bool tells_start(const fl_trace *trace, const fl_trace_start *start)
 {
-    return trace->format == FL_FORMAT_SCRIPT && start->is_placed;
+    return (trace->format == FL_FORMAT_SCRIPT || trace->has_ops) && start->is_placed;
 }
 
 static bool save_start(struct saving *saving, uint32_t device, const fl_trace_start *start)

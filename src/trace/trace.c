@@ -122,6 +122,12 @@ bool fl_trace_lacks_conf(const fl_trace *trace)
     return trace->lacks_conf;
 }
 
+bool fl_trace_is_inferred(const fl_trace *trace)
+{
+    bool is_told = trace->format == FL_FORMAT_SCRIPT || trace->has_ops;
+    return !is_told || trace->is_inferred;
+}
+
 bool fl_trace_has_block_sizes(const fl_trace *trace)
 {
     return trace->has_block_sizes;

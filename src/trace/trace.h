@@ -139,6 +139,7 @@ struct fl_trace {
     bool lacks_conf;
     bool has_block_sizes; /* requests have the sizes of blocks, not those that were asked for */
     bool has_ops;     /* a history with all ops that were asked for: nothing is to be inferred */
+    bool is_inferred; /* its ops were, from another history: fl_trace_is_inferred */
     bool lacks_pools; /* the final state does not say whose its segments are */
     uint64_t capacity_bytes;
     double fraction;      /* < 0: none told */
@@ -176,13 +177,15 @@ static inline const fl_columns *fl_trace_columns(const fl_trace *trace, size_t d
 }
 
 /* Of a history that has all ops: is the event one of which a recorder writes nothing?  A request
- * for nothing is, and a completion that is asked for. */
+ * for nothing is, a free of nothing, and a completion that is asked for. */
 static inline bool fl_trace_is_unwritten(const fl_trace *trace, const fl_columns *columns,
                                          uint64_t event)
 {
     uint8_t kind = columns->kind[event];
-    if (!trace->has_ops || kind >= FL_OP_KIND_COUNT || kind == FL_OP_FREE)
+    if (!trace->has_ops || kind >= FL_OP_KIND_COUNT)
         return false;
+    if (kind == FL_OP_FREE)
+        return columns->address == NULL || columns->address[event] == 0;
     if (kind == FL_OP_ALLOC)
         return columns->size[event] == 0;
     return kind != FL_OP_FREE_DONE || (columns->flags[event] & FL_EVENT_SILENT) == 0;

@@ -38,7 +38,8 @@ static void a_snapshot_is_written_key_by_key(void **state)
     taker json = written(trace);
     assert_string_equal(
         json.text,
-        "{\"segments\": [\n"
+        "{\"fraglab\": {},\n"
+        " \"segments\": [\n"
         "  {\"device\": 0, \"address\": 4096, \"total_size\": 2097152, \"allocated_size\": 512, "
         "\"active_size\": 512, \"requested_size\": 100, \"stream\": 0, \"segment_type\": "
         "\"small\", \"segment_pool_id\": [0, 0], \"is_expandable\": false, \"frames\": [], "
@@ -49,8 +50,7 @@ static void a_snapshot_is_written_key_by_key(void **state)
         "  [\n"
         "    {\"action\": \"segment_alloc\", \"addr\": 4096, \"size\": 2097152, \"stream\": 0},\n"
         "    {\"action\": \"alloc\", \"addr\": 4096, \"size\": 100, \"stream\": 0}]],\n"
-        " \"allocator_settings\": {\"PYTORCH_CUDA_ALLOC_CONF\": \"a:b\"},\n"
-        " \"fraglab\": {}}\n");
+        " \"allocator_settings\": {\"PYTORCH_CUDA_ALLOC_CONF\": \"a:b\"}}\n");
     free(json.text);
     fl_trace_free(trace);
 }
@@ -80,6 +80,34 @@ static void what_is_read_back_is_written_alike(void **state)
         fl_trace_free(trace);
         fl_trace_free(again);
     }
+}
+
+#define WORLD                                                                                      \
+    "{\"fraglab\": {\"has_operations\": true, \"is_inferred\": true, \"capacity\": 1048576, "      \
+    "\"start\": [\n"                                                                               \
+    "  {\"op\": \"S 0x200000 2097152 0 small=1\"},\n"                                              \
+    "  {\"op\": \"B 7 0x200000 512 500\", \"category\": \"a \\u0022b\\u0022\"},\n"                 \
+    "  {\"op\": \"B 8 0x200400 512 512 pending=1\"},\n"                                            \
+    "  {\"op\": \"S 0x200000 2097152 0 small=1 dev=1\"}], \"external_annotations\": 3, "           \
+    "\"host_segments\": 2, \"host_bytes\": 4096, \"host_traces\": 5, \"release\": \"2.6.0\"},\n"
+#define ENTRIES                                                                                    \
+    "    {\"action\": \"alloc\", \"addr\": 2099200, \"size\": 100, \"stream\": 0, \"id\": 9, "     \
+    "\"category\": \"weights\", \"parts\": \"odd=1 more=\\u005c\"},\n"                             \
+    "    {\"action\": \"operation\", \"addr\": 0, \"size\": 0, \"stream\": 0, \"op\": \"f 8 "      \
+    "held=1\", \"parts\": \"odd=2\"}"
+
+static void what_a_snapshot_has_no_key_for_is_written_alike(void **state)
+{
+    (void)state;
+    static const char json[] = WORLD " \"segments\": [],\n \"device_traces\": [\n  [\n" ENTRIES
+                                     "],\n  []],\n \"allocator_settings\": {}}\n";
+    taker from = {.text = (char[sizeof json]){0}, .length = sizeof json - 1};
+    memcpy(from.text, json, sizeof json);
+    fl_trace *trace = read_again(&from);
+    taker to = written(trace);
+    assert_string_equal(to.text, json);
+    free(to.text);
+    fl_trace_free(trace);
 }
 
 static void what_has_no_history_or_no_end_is_refused(void **state)
@@ -133,6 +161,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_snapshot_is_written_key_by_key),
         cmocka_unit_test(what_is_read_back_is_written_alike),
+        cmocka_unit_test(what_a_snapshot_has_no_key_for_is_written_alike),
         cmocka_unit_test(what_has_no_history_or_no_end_is_refused),
         cmocka_unit_test(a_place_that_takes_no_more_is_an_output_error),
     };

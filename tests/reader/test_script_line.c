@@ -86,6 +86,49 @@ static void keys_of_another_operation_are_unknown(void **state)
     assert_true(line.has_unknown);
 }
 
+static void what_was_found_may_be_said_of_settings_and_limits_only(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        uint8_t flags;
+        bool has_unknown;
+    } cases[] = {
+        {"C max_split_size_mb:32 inferred=1", FL_OP_INFERRED, false},
+        {"C max_split_size_mb:32 inferred=0 t=5", 0, false},
+        {"F 0.5 inferred=1", FL_OP_INFERRED, false},
+        {"F 5GiB inferred=1", FL_OP_INFERRED | FL_OP_BYTES, false},
+        {"e inferred=1", 0, true},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        fl_script_line line;
+        char why[100];
+        assert_true(fl_script_parse(piece_of(cases[i].text), &line, why, sizeof why));
+        assert_int_equal(line.event.flags, cases[i].flags);
+        assert_int_equal(line.has_unknown, cases[i].has_unknown);
+        if (line.text.at != NULL)
+            piece_is(line.text, "max_split_size_mb:32");
+    }
+}
+
+static void unknown_parts_are_told_from_all_else(void **state)
+{
+    (void)state;
+    static const struct {
+        uint8_t kind;
+        const char *parts;
+        bool is_unknown;
+    } cases[] = {
+        {FL_OP_ALLOC, "odd=1 held=1", true}, {FL_OP_ALLOC, "", true},
+        {FL_OP_ALLOC, "odd=1 at=5", false},  {FL_OP_FREE, "held=1", false},
+        {FL_OP_FREE, "t=5", false},          {FL_OP_FREE, "odd", false},
+        {FL_OP_FREE, "odd=1\nf=2", false},   {FL_OP_MARK, "odd=1", false},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++)
+        assert_int_equal(fl_script_is_unknown(cases[i].kind, piece_of(cases[i].parts)),
+                         cases[i].is_unknown);
+}
+
 static void a_complaint_fits_its_room(void **state)
 {
     (void)state;
@@ -110,6 +153,8 @@ int main(void)
         cmocka_unit_test(numbers_are_decimal_or_hexadecimal),
         cmocka_unit_test(a_line_is_read_without_what_went_before),
         cmocka_unit_test(keys_of_another_operation_are_unknown),
+        cmocka_unit_test(what_was_found_may_be_said_of_settings_and_limits_only),
+        cmocka_unit_test(unknown_parts_are_told_from_all_else),
         cmocka_unit_test(a_complaint_fits_its_room),
         cmocka_unit_test(letters_are_those_of_the_grammar),
     };

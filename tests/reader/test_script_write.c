@@ -76,11 +76,14 @@ static void whatever_a_line_carries_stays(void **state)
 {
     (void)state;
     static const char text[] = "# torch: 2.12.1\n"
+                               "# operations: inferred\n"
                                "a 1 1536 0 t=-3 stack=2 odd=1 more=x\n"
                                "# cat: 1 weights\n"
                                "a 2 512 0 at=0x7f0000000000\n"
                                "m half way t=9\n"
                                "z peak\nz accumulated\n"
+                               "C max_split_size_mb:32 inferred=1 t=9\n"
+                               "F 0.5 inferred=1\nF 4096B inferred=1 odd=1\n"
                                "f 1 t=4\n"
                                "a 1 512 0 dev=2 stack=7\n"
                                "# cat: 1 other\n"
@@ -100,6 +103,7 @@ static void what_was_there_before_is_told_first(void **state)
     (void)state;
     static const char text[] = "S 0x7f0000000000 2097152 0 small=1\n"
                                "B 5 0x7f0000000200 512 400\n"
+                               "# cat: 5 weights\n"
                                "B 6 0x7f0000000800 1024 1000 pending=1\n"
                                "S 0x7f1000000000 20971520 64 small=0 base=0x7f0ffec00000 "
                                "page=20971520\n"

@@ -64,6 +64,30 @@ static void every_op_reaches_a_policy_that_knows_it(void **state)
     assert_string_equal(fake_log, "a0:100 use0 hold complete f0 trim limit scope configure");
 }
 
+static void what_was_found_yields_to_what_is_asked_for(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *conf;
+        double fraction;
+        const char *log;
+    } cases[] = {
+        {"backend:native", -1, "configure configure limit limit trim"},
+        {NULL, -1, "configure limit limit trim"},
+        {NULL, 0.5, "configure limit trim"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        fl_replay_options options = options_for(ALL_CAN);
+        options.conf = cases[i].conf;
+        options.fraction = cases[i].fraction;
+        run_script("# conf=backend:native\n"
+                   "C max_split_size_mb:32 inferred=1\nC max_split_size_mb:64\n"
+                   "F 0.5 inferred=1\nF 0.25\ne\n",
+                   &options);
+        assert_string_equal(fake_log, cases[i].log);
+    }
+}
+
 static void a_policy_without_a_capability_never_sees_its_ops(void **state)
 {
     (void)state;
@@ -442,6 +466,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_op_reaches_a_policy_that_knows_it),
+        cmocka_unit_test(what_was_found_yields_to_what_is_asked_for),
         cmocka_unit_test(a_policy_without_a_capability_never_sees_its_ops),
         cmocka_unit_test(marks_and_reports_are_for_the_watcher_only),
         cmocka_unit_test(a_request_for_nothing_gets_address_0_and_asks_nothing),
