@@ -22,7 +22,7 @@
 enum { KIND_SMALL, KIND_LARGE, KIND_OPEN };
 
 struct start_run {
-    uint32_t stream, pool;
+    uint32_t stream, pool; /* FL_NONE: no event tells the pool */
     uint8_t kind;
     bool is_expandable;
 };
@@ -224,7 +224,8 @@ static bool undo_map(struct start_walk *walk, const struct start_event *event)
 
 static bool is_same_range(const struct start_run *a, const struct start_run *b)
 {
-    return a->is_expandable && b->is_expandable && a->stream == b->stream && a->pool == b->pool &&
+    return a->is_expandable && b->is_expandable && a->stream == b->stream &&
+           (a->pool == b->pool || a->pool == FL_NONE || b->pool == FL_NONE) &&
            (a->kind == b->kind || a->kind == KIND_OPEN || b->kind == KIND_OPEN);
 }
 
@@ -237,6 +238,8 @@ static void join_run(struct start_walk *walk, const fl_extent *other, uint64_t *
         return;
     if (run->kind == KIND_OPEN)
         run->kind = known->kind;
+    if (run->pool == FL_NONE)
+        run->pool = known->pool;
     fl_extents_remove(&walk->runs, other->address, NULL);
     if (other->address < *address)
         *address = other->address;
@@ -261,13 +264,14 @@ static bool start_undo(struct start_walk *walk, uint64_t i)
 {
     const fl_columns *columns = &walk->device->columns;
     walk->event = i;
-    uint16_t stream = columns->stream[i], pool = columns->pool != NULL ? columns->pool[i] : 0;
+    uint16_t stream = columns->stream[i];
+    uint16_t pool = columns->pool != NULL ? columns->pool[i] : FL_NONE16;
     struct start_event event = {
         .address = columns->address != NULL ? columns->address[i] : 0,
         .size = columns->size[i],
         .id = columns->id[i],
         .stream = stream != FL_NONE16 ? stream : FL_NONE,
-        .pool = pool != FL_NONE16 ? pool : 0,
+        .pool = pool != FL_NONE16 ? pool : FL_NONE,
     };
     switch (columns->kind[i]) {
     case FL_OP_ALLOC:
@@ -305,7 +309,7 @@ static bool keep_runs(struct start_walk *walk)
         start->segments.items[start->segments.count++] = (fl_segment_view){
             .segment = FL_NONE,
             .stream = run->stream,
-            .pool = run->pool,
+            .pool = run->pool != FL_NONE ? run->pool : 0,
             .is_small = is_small,
             .is_expandable = run->is_expandable,
             .address = extent.address,

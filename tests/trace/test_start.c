@@ -155,6 +155,30 @@ static void ranges_mapped_or_unmapped_are_cut_and_joined(void **state)
     fl_trace_free(trace);
 }
 
+/* Up to 2.11 entries name no pool, but the final state does. */
+static void pages_that_went_are_of_the_pool_that_they_touch(void **state)
+{
+    (void)state;
+    fl_trace *trace = window_new(fl_host_default());
+    uint32_t pool;
+    assert_int_equal(fl_trace_intern_pool(trace, (fl_pool_name){0, 7}, &pool, NULL), FL_OK);
+    add(trace, FL_OP_FREE_DONE, FL_NONE, MIB(110), MIB(25));
+    add(trace, FL_EVENT_SEGMENT_UNMAP, FL_NONE, MIB(140), MIB(20)); /* undone last */
+    add(trace, FL_EVENT_SEGMENT_UNMAP, FL_NONE, MIB(120), MIB(20));
+    add(trace, FL_EVENT_SEGMENT_UNMAP, FL_NONE, MIB(160), MIB(20)); /* touches nothing yet */
+    fl_segment_view left = {
+        .address = MIB(100), .size = MIB(20), .is_expandable = true, .pool = pool};
+    assert_int_equal(fl_trace_add_segment(trace, 0, &left, NULL), FL_OK);
+    const fl_trace_start *start = finish(trace);
+    assert_true(start->is_known);
+    assert_int_equal(start->segments.count, 1);
+    assert_int_equal(start->segments.items[0].address, MIB(100));
+    assert_int_equal(start->segments.items[0].size, MIB(80));
+    assert_int_equal(start->segments.items[0].pool, pool);
+    assert_int_equal(start->in_use.count, 1);
+    fl_trace_free(trace);
+}
+
 static void assert_unknown(fl_trace *trace)
 {
     const fl_trace_start *start = finish(trace);
@@ -227,6 +251,7 @@ int main(void)
         cmocka_unit_test(a_free_too_many_leaves_no_start),
         cmocka_unit_test(segments_that_came_or_went_are_undone),
         cmocka_unit_test(ranges_mapped_or_unmapped_are_cut_and_joined),
+        cmocka_unit_test(pages_that_went_are_of_the_pool_that_they_touch),
         cmocka_unit_test(a_contradiction_leaves_no_start),
         cmocka_unit_test(every_failure_of_the_host_leaves_nothing),
     };
