@@ -281,7 +281,7 @@ static fl_status insert_trims(struct rebuild *rebuild, const fl_burst *burst, fl
     bool is_split = reading == FL_READING_TRIMS;
     while (status == FL_OK && is_split &&
            fl_trims_next(rebuild->columns, &rebuild->guess->places, burst, from, &run)) {
-        status = insert_planned(rebuild, run.begin, error);
+        status = insert_planned(rebuild, run.end - 1, error); /* a guess may be in its midst */
         if (status == FL_OK)
             status = insert_trim(rebuild, run.end, run.pool != 0 ? run.pool : FL_NONE, error);
         from = run.end;

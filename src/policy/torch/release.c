@@ -136,7 +136,7 @@ torch_step torch_collect(torch *st)
     uint64_t threshold = release_threshold(st);
     if (st->held <= threshold)
         return STEP_NO;
-    torch_track_total(st);
+    torch_track_limit(st);
     struct collection run = {.target = st->held - threshold};
     if (!torch_list_free(st, DEFAULT_LARGE))
         return STEP_BROKEN;

@@ -71,7 +71,7 @@ static torch_step request_attempt(torch *st, const struct torch_request *request
     if (is_retry)
         st->stats.alloc_retries++;
     if (!torch_is_within_limit(st, request)) {
-        torch_track_total(st);
+        torch_track_limit(st);
         return STEP_NO;
     }
     *ret_rejected = torch_is_rejected(st, request);

@@ -160,6 +160,7 @@ struct fl_policy_state {
     fl_tie tie; /* the profile's */
     fl_settings settings;
     bool rounds_plainly, counts_calls; /* what the settings come to for every request */
+    bool limit_is_part;                /* of the card: `limit` comes from a fraction */
     uint64_t limit;                    /* FL_UNLIMITED: none (13) */
     uint64_t total;                    /* what the card reports */
     struct torch_tracking *tracking;   /* NULL: nobody asks */

@@ -18,6 +18,7 @@ static void torch_set_fraction(torch *st, double fraction)
         st->limit = fl_truncate(fraction * (double)st->total + 0.5);
     else
         st->limit = fl_truncate(fraction * (double)st->total);
+    st->limit_is_part = true;
 }
 
 void torch_settle(torch *st)
@@ -216,6 +217,7 @@ static torch_step torch_limit_op(torch *st, const fl_op *op)
 {
     if (op->flags & FL_OP_BYTES) {
         st->limit = op->size;
+        st->limit_is_part = false;
         torch_settle(st);
         return STEP_YES;
     }

@@ -90,6 +90,13 @@ static inline void torch_track_total(const torch *st)
         st->tracking->depends_on_total = true;
 }
 
+/* The limit, or a part of it, was exceeded. */
+static inline void torch_track_limit(const torch *st)
+{
+    if (st->limit_is_part)
+        torch_track_total(st);
+}
+
 static inline torch_step torch_forbid(torch *st, const char *why)
 {
     st->forbidden = why;

@@ -148,6 +148,17 @@ static void a_limit_in_force_matters_once_it_is_exceeded(void **state)
     assert_int_equal(next_card(collecting, -1, 100 * MIB), UINT64_MAX);
 }
 
+static void a_limit_in_bytes_is_the_same_on_every_card(void **state)
+{
+    (void)state;
+    const char *collecting = "garbage_collection_threshold:0.5";
+    snprintf(text, sizeof text, "F 100MiB\na 1 50MiB\nf 1\na 2 60MiB\na 3 60MiB\n");
+    assert_int_equal(next_card(collecting, -1, 400 * MIB), UINT64_MAX);
+    assert_int_equal(next_card(NULL, 0.5, 400 * MIB), UINT64_MAX);
+    snprintf(text, sizeof text, "F 100MiB\na 1 50MiB\nF 0.5\na 2 60MiB\n");
+    assert_int_equal(next_card(NULL, -1, 200 * MIB), 200 * MIB + 1);
+}
+
 static void the_end_of_a_range_matters(void **state)
 {
     (void)state;
@@ -176,6 +187,7 @@ int main(void)
         cmocka_unit_test(released_memory_that_was_just_enough_ends_the_stretch),
         cmocka_unit_test(a_limit_that_an_op_replaces_matters_only_before_it),
         cmocka_unit_test(a_limit_in_force_matters_once_it_is_exceeded),
+        cmocka_unit_test(a_limit_in_bytes_is_the_same_on_every_card),
         cmocka_unit_test(the_end_of_a_range_matters),
         cmocka_unit_test(a_parameter_that_does_not_exist_changes_nothing),
     };
