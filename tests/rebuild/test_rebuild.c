@@ -1,3 +1,5 @@
+#include "rebuild/rebuild.h"
+
 #include "failing_host.h"
 #include "recording.h"
 #include "test.h"
@@ -236,6 +238,38 @@ static void a_history_that_no_reading_explains_is_read_from_its_form(void **stat
     recording_free(&run);
 }
 
+/* Whatever a search may guess, what is inferred stands in the order of the events. */
+static void a_guess_in_the_midst_of_releases_comes_before_their_empty_cache(void **state)
+{
+    (void)state;
+    static const char script[] = "# cap=1GiB conf=\n"
+                                 "a 1 500\nb 1\na 2 3MiB\na 3 300\nq 1\nb 2\na 4 3MiB\na 5 300\n"
+                                 "q 2\nf 2\nf 3\nf 4\nf 5\nx 1\ne 1\nx 2\ne 2\na 6 3MiB\n";
+    recording run;
+    const fl_profile *profile = fl_record_profile(NULL);
+    recording_make_as(&run, "recording", script, strlen(script), profile, true);
+    const fl_columns *columns = fl_trace_columns(run.trace, 0);
+    uint32_t text;
+    assert_int_equal(fl_trace_intern_text(run.trace, "", 0, &text, NULL), FL_OK);
+    for (uint64_t event = 0; event <= columns->count; event++) {
+        fl_guess guess;
+        fl_attempt attempt;
+        fl_settings settings;
+        fl_settings_default(profile, &settings);
+        assert_int_equal(fl_guess_make(run.trace, 0, profile, &settings, &guess, NULL), FL_OK);
+        assert_int_equal(fl_guess_add_settings(run.trace, &guess, event, text, NULL), FL_OK);
+        assert_int_equal(fl_guess_plan(run.trace, 0, &guess, NULL), FL_OK);
+        assert_int_equal(fl_rebuild_try(run.trace, 0, profile, &guess, &attempt, NULL), FL_OK);
+        assert_true(attempt.is_explained);
+        size_t count;
+        const fl_insertion *list = fl_trace_insertions(run.trace, 0, &count);
+        for (size_t i = 1; i < count; i++)
+            assert_true(list[i - 1].event <= list[i].event);
+        fl_guess_deinit(run.trace->host, &guess);
+    }
+    recording_free(&run);
+}
+
 static fl_status copy_and_rebuild(const fl_host *host, void *user, fl_error *error)
 {
     fl_trace *copy = NULL;
@@ -277,6 +311,7 @@ int main(void)
         cmocka_unit_test(a_window_cut_at_both_ends_is_not_rebuilt),
         cmocka_unit_test(whatever_a_cut_took_is_excused_and_never_different),
         cmocka_unit_test(a_history_that_no_reading_explains_is_read_from_its_form),
+        cmocka_unit_test(a_guess_in_the_midst_of_releases_comes_before_their_empty_cache),
         cmocka_unit_test(every_failure_of_the_host_ends_the_rebuild),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
