@@ -5,6 +5,7 @@
  * by which collection judges free blocks (10.1), peaks, sums and counters (14).  A private pool has
  * one owner, who has not let go of it; its count of allocations, which is no true one (11.5), is
  * taken for the most that it can be, so that no release fails for it. */
+#include "base/checked.h"
 #include "policy/torch/block.h"
 
 /* Where the run under way goes. */
@@ -27,13 +28,24 @@ static fl_status adopt_invalid(torch *st, uint64_t address, const char *what)
 
 /* ---- segments -------------------------------------------------------------------------------- */
 
-static fl_status adopt_range(torch *st, const fl_start_range *range, uint64_t size)
+/* How far a range reaches: as far as the card has it, or what was mapped in it on a larger one. */
+static uint64_t adopt_length(const torch *st, const fl_start_range *range,
+                             const fl_segment_view *last)
 {
-    if (range->page > 0) {
-        size = fl_round_up(torch_reserve_bytes(st), range->page);
-        if (size > range->room)
-            size = range->room / range->page * range->page;
-    }
+    uint64_t size = fl_round_up(torch_reserve_bytes(st), range->page), end;
+    bool has_end = last != NULL && last->address >= range->address &&
+                   fl_add(last->address - range->address, last->size, &end);
+    if (has_end && end > size)
+        size = end;
+    return size <= range->room ? size : range->room / range->page * range->page;
+}
+
+/* `last`: the highest run in it, or NULL. */
+static fl_status adopt_range(torch *st, const fl_start_range *range, const fl_segment_view *last)
+{
+    uint64_t size = last != NULL ? last->size : 0;
+    if (range->page > 0)
+        size = adopt_length(st, range, last);
     fl_answer answer = range->page > 0 ? fl_device_reserve_at(st->device, size, range->address)
                                        : fl_device_acquire_at(st->device, size, range->address);
     if (answer == FL_ANSWER_FULL)
@@ -60,7 +72,7 @@ static fl_status adopt_ranges(torch *st, const fl_start *start)
     fl_status status = FL_OK;
     for (size_t i = 0; i < start->range_count && status == FL_OK; i++) {
         uint32_t run = run_of.items[i];
-        status = adopt_range(st, &start->ranges[i], run != FL_NONE ? start->segments[run].size : 0);
+        status = adopt_range(st, &start->ranges[i], run != FL_NONE ? &start->segments[run] : NULL);
     }
     fl_vector_deinit(st->host, &run_of);
     return status;

@@ -35,7 +35,7 @@ void torch_track_range(const torch *st, const struct torch_block *block, uint64_
     const struct torch_segment *segment = &st->segments.items[block->segment];
     uint64_t size;
     bool is_usual = st->total != FL_UNLIMITED && !st->settings.reserve.is_given &&
-                    segment->size == fl_round_up(torch_reserve_bytes(st), segment->page);
+                    segment->size >= fl_round_up(torch_reserve_bytes(st), segment->page);
     if (!is_usual || !fl_add(segment->size, fl_round_up(growth, segment->page), &size)) {
         torch_track_total(st);
         return;

@@ -102,6 +102,23 @@ static void a_range_grows_where_it_has_holes(void **state)
     heap_drop(h);
 }
 
+/* Nine eighths of this card are less than what lies between the ends of the range. */
+static void a_range_of_a_larger_card_keeps_its_length(void **state)
+{
+    (void)state;
+    fl_segment_view far[] = {runs[2], runs[3]};
+    far[0].segment = far[1].segment = 0;
+    far[1].address = far[0].address + MIB(200);
+    fl_block_view mapped[] = {blocks[4], {FL_BLOCK_FREE, FL_NONE, far[1].address, far[1].size, 0}};
+    fl_start start = {far, 2, mapped, 2, ranges + 2, 1};
+    heap *h = adopted((heap_conf){.expandable = true, .capacity = MIB(60)}, &start);
+    assert_int_equal(heap_state(h)->segments.items[0].size, MIB(220));
+    heap_close(h);
+    h = adopted((heap_conf){.expandable = true, .capacity = MIB(400)}, &start);
+    assert_int_equal(heap_state(h)->segments.items[0].size, MIB(460)); /* 450, in whole pages */
+    heap_close(h);
+}
+
 static void what_waits_completes_when_told(void **state)
 {
     (void)state;
@@ -187,6 +204,7 @@ int main(void)
         cmocka_unit_test(statistics_tell_what_is_current),
         cmocka_unit_test(free_blocks_are_found_and_live_ones_are_not),
         cmocka_unit_test(a_range_grows_where_it_has_holes),
+        cmocka_unit_test(a_range_of_a_larger_card_keeps_its_length),
         cmocka_unit_test(what_waits_completes_when_told),
         cmocka_unit_test(what_does_not_fit_is_refused),
         cmocka_unit_test(every_failure_of_the_host_is_told),
