@@ -118,9 +118,9 @@ typedef struct fl_change {
     uint32_t stream;  /* dense */
     uint32_t pool;    /* dense */
     uint64_t address;
-    uint64_t size; /* bytes of the block, segment or range */
-    uint64_t
-        requested; /* PLACE, FREE_*: bytes the program asked for; MAP, UNMAP: bytes of one page */
+    uint64_t size;      /* bytes of the block, segment or range */
+    uint64_t requested; /* PLACE, FREE_*: bytes the program asked for; MAP, UNMAP: bytes of one
+                           page; RELEASE: `birth` of the block that goes */
 } fl_change;
 
 /* Where changes go.  A policy without a sink (NULL) pays one test per change. */
@@ -137,6 +137,7 @@ typedef struct fl_block_view {
     uint32_t id; /* FL_NONE for a free block */
     uint64_t address, size;
     uint64_t requested; /* of a free block: the stale value that a snapshot would show */
+    uint64_t birth;     /* where the age of blocks decides, their order of creation; else 0 */
 } fl_block_view;
 
 /* One segment, or one mapped run of an expandable one. */
@@ -163,6 +164,9 @@ typedef struct fl_start {
     size_t block_count;
     const fl_start_range *ranges;
     size_t range_count;
+    const uint64_t *births; /* where blocks begin, mapped or not, in order of their creation; what
+                               is not in it came later, by address.  Empty: all by address */
+    size_t birth_count;
 } fl_start;
 
 /* Where a walk goes: segments and mapped runs by address, each followed by its blocks, which tile

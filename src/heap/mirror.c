@@ -278,7 +278,7 @@ static void mirror_tell_gap(const fl_walk *walk, uint64_t address, uint64_t end)
 {
     if (address == end)
         return;
-    fl_block_view view = {FL_BLOCK_FREE, FL_NONE, address, end - address, 0};
+    fl_block_view view = {FL_BLOCK_FREE, FL_NONE, address, end - address, 0, 0};
     walk->block(walk->user, &view);
 }
 
@@ -297,8 +297,12 @@ static fl_status mirror_walk_run(struct mirror_order *order, const fl_extent *ru
                            "block %" PRIu32 " at 0x%" PRIx64 " overlaps another or lies outside",
                            block->id, block->address);
         mirror_tell_gap(walk, at, block->address);
-        fl_block_view view = {block->is_pending ? FL_BLOCK_PENDING : FL_BLOCK_LIVE, block->id,
-                              block->address, block->size, block->requested};
+        fl_block_view view = {block->is_pending ? FL_BLOCK_PENDING : FL_BLOCK_LIVE,
+                              block->id,
+                              block->address,
+                              block->size,
+                              block->requested,
+                              0};
         walk->block(walk->user, &view);
         at = block->address + block->size;
     }

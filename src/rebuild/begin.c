@@ -135,6 +135,42 @@ static bool find_ranges(struct beginning *all)
     return bound_ranges(all);
 }
 
+/* ---- births ---------------------------------------------------------------------------------- */
+
+struct born_at {
+    uint64_t birth, address;
+};
+
+static int borns_by_birth(const void *a, const void *b)
+{
+    const struct born_at *left = a, *right = b;
+    return left->birth < right->birth ? -1 : left->birth > right->birth;
+}
+
+/* In which order the blocks came to be, where the policy goes by it. */
+static fl_status find_births(struct beginning *all)
+{
+    const struct fl_block_vector *blocks = &all->found.blocks;
+    struct fl_u64_vector *births = &all->found.births;
+    size_t count = 0, size = blocks->count * sizeof(struct born_at);
+    struct born_at *borns = fl_new(all->host, size, all->error);
+    if (borns == NULL || !fl_vector_reserve(all->host, births, blocks->count, all->error)) {
+        fl_delete(all->host, borns, size);
+        return FL_ERR_RESOURCE;
+    }
+    bool has_births = false;
+    for (size_t i = 0; i < blocks->count; i++) {
+        borns[count++] = (struct born_at){blocks->items[i].birth, blocks->items[i].address};
+        has_births = has_births || blocks->items[i].birth > 0;
+    }
+    if (has_births)
+        qsort(borns, count, sizeof *borns, borns_by_birth);
+    for (size_t i = 0; i < count && has_births; i++)
+        births->items[births->count++] = borns[i].address;
+    fl_delete(all->host, borns, size);
+    return FL_OK;
+}
+
 /* Blocks whose free is among the events before wait anew once that free is asked again. */
 static void wake_freed(const struct beginning *all, const fl_columns *columns, uint64_t event,
                        uint8_t *was_freed)
@@ -157,7 +193,7 @@ static fl_status look_at(struct beginning *all, const fl_replay *replay, fl_erro
     fl_status status = fl_replay_walk(replay, &walk, error);
     if (status != FL_OK)
         return status;
-    return all->has_room && find_ranges(all) ? FL_OK : FL_ERR_RESOURCE;
+    return all->has_room && find_ranges(all) ? find_births(all) : FL_ERR_RESOURCE;
 }
 
 static fl_status replay_to(struct beginning *all, const fl_replay_options *options, fl_error *error)

@@ -37,9 +37,10 @@ fl_status fl_lessons_learn(const fl_host *host, fl_lessons *lessons, const fl_le
     *ret_is_new = lesson->tail.bytes > 0;
     if (lesson->tail.bytes > 0)
         return fl_tails_learn(host, &lessons->tails, &lesson->tail, error);
-    if (lesson->ages.older != lesson->ages.younger)
-        return fl_ages_learn(host, &lessons->ages, &lesson->ages, ret_is_new, error);
-    return FL_OK;
+    fl_status status = FL_OK;
+    for (size_t i = 0; i < lesson->ages.count && status == FL_OK; i++)
+        status = fl_ages_learn(host, &lessons->ages, &lesson->ages.pairs[i], ret_is_new, error);
+    return status;
 }
 
 static fl_status copy_numbers(const fl_host *host, const struct fl_u64_vector *from,

@@ -7,8 +7,8 @@
 
 typedef struct fl_lesson {
     fl_excuse excuse; /* where it cannot be learnt, or was not enough; NONE: it shows nothing */
-    fl_age_pair ages; /* both the same: nothing of ages */
     fl_tail tail;     /* of no bytes: nothing of tails */
+    fl_ages_shown ages;
 } fl_lesson;
 
 /* What decisions have shown, in the form that fl_trace_start has it in. */

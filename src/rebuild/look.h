@@ -16,12 +16,17 @@ typedef struct fl_look {
 
 fl_status fl_look_at(const fl_replay *replay, uint64_t address, fl_look *ret_look, fl_error *error);
 
-/* The size that a free block had from which the one that was looked at has just been taken: what
- * was cut off lies behind it, since free neighbours are one. */
+/* Was something cut off from the free block from which the one that was looked at has just been
+ * taken?  It lies behind it, since free neighbours are one. */
+static inline bool fl_look_is_cut(const fl_look *look)
+{
+    return look->behind.size > 0 && look->behind.state == FL_BLOCK_FREE;
+}
+
+/* The size that this free block had. */
 static inline uint64_t fl_look_size_before(const fl_look *look)
 {
-    bool is_cut = look->behind.size > 0 && look->behind.state == FL_BLOCK_FREE;
-    return look->block.size + (is_cut ? look->behind.size : 0);
+    return look->block.size + (fl_look_is_cut(look) ? look->behind.size : 0);
 }
 
 #endif

@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "rebuild/ages.h"
+#include "rebuild/births.h"
 #include "rebuild/tails.h"
 #include "rules/sizes.h"
 #include "trace/build.h"
@@ -354,6 +355,10 @@ static bool place(struct placing *placing)
         return false;
     bound_ranges(start);
     fl_ages_sort(start);
+    start->births.count = 0;
+    if (placing->profile->tie == FL_TIE_BLOCK &&
+        fl_births_place(placing->host, start, placing->error) != FL_OK)
+        return false;
     start->is_placed = true;
     return true;
 }

@@ -16,8 +16,8 @@ void fl_replay_find_start(fl_replay *replay)
     if (!start->is_placed || replay->options.first_event != start->event)
         return;
     replay->start = (fl_start){
-        start->segments.items, start->segments.count, start->blocks.items,
-        start->blocks.count,   start->ranges.items,   start->ranges.count,
+        start->segments.items, start->segments.count, start->blocks.items, start->blocks.count,
+        start->ranges.items,   start->ranges.count,   start->births.items, start->births.count,
     };
     replay->has_begun = start->segments.count == 0 && replay->options.first_event == 0;
 }

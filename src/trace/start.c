@@ -47,6 +47,7 @@ void fl_trace_drop_start(const fl_host *host, fl_trace_start *start)
     fl_vector_deinit(host, &start->in_use);
     fl_vector_deinit(host, &start->blocks);
     fl_vector_deinit(host, &start->ranges);
+    fl_vector_deinit(host, &start->births);
     fl_vector_deinit(host, &start->ages);
     fl_vector_deinit(host, &start->tails);
     fl_vector_deinit(host, &start->open);

@@ -86,7 +86,9 @@ typedef struct fl_trace_start {
     uint64_t event;    /* before which it was; 0 unless a replay of what is before was made */
     struct fl_block_vector blocks;
     struct fl_range_vector ranges;
-    struct fl_u64_vector ages;  /* pairs of ranges by address, the older first, as decisions show */
+    struct fl_u64_vector births; /* of fl_start, where the age of blocks decides */
+    struct fl_u64_vector ages;  /* pairs of ranges by address, or of blocks where their age decides,
+                                   the older first, as decisions show */
     struct fl_u64_vector tails; /* pairs of a block's address and its tail, as decisions show */
     struct fl_u32_vector open;  /* indices of `in_use`: whose tails no address shows */
     uint64_t hidden_tail_bytes; /* of the next */

@@ -68,6 +68,25 @@ static void expandable_segments_keep_their_base_and_page(void **state)
     fl_trace_free(trace);
 }
 
+/* The second comes back at its place, but is then the youngest. */
+static void blocks_keep_their_ages_where_these_decide(void **state)
+{
+    (void)state;
+    static const char text[] = "a 1 20MiB\na 2 20MiB\na 3 20MiB\nf 2\ne\na 4 20MiB\n"
+                               "f 1\nf 4\nf 3\na 5 20MiB\n";
+    fl_trace *trace = read_text(text, NULL);
+    fl_replay_options options = options_for(NULL);
+    bool is_exact;
+    assert_int_equal(fl_profile_find("2.12.0", &options.profile, &is_exact, NULL), FL_OK);
+    assert_int_equal(fl_start_at(trace, 0, NULL, 9, &options, NULL), FL_OK);
+    const fl_trace_start *start = &trace->devices.items[0].start;
+    assert_int_equal(start->births.count, 3);
+    assert_true(start->births.items[0] == start->blocks.items[0].address);
+    assert_true(start->births.items[1] == start->blocks.items[2].address);
+    assert_true(start->births.items[2] == start->blocks.items[1].address);
+    fl_trace_free(trace);
+}
+
 /* The free is asked again, so that it waits for the same as before. */
 static void a_block_that_waits_is_woken(void **state)
 {
@@ -120,6 +139,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_there_in_the_middle_is_the_start),
         cmocka_unit_test(expandable_segments_keep_their_base_and_page),
+        cmocka_unit_test(blocks_keep_their_ages_where_these_decide),
         cmocka_unit_test(a_block_that_waits_is_woken),
         cmocka_unit_test(no_memory_is_told),
     };

@@ -15,7 +15,7 @@ static void what_is_known_already_is_no_lesson(void **state)
 {
     (void)state;
     fl_lessons lessons = {.left = 8};
-    fl_lesson ages = {.ages = {0x1000, 0x2000}}, other = {.ages = {0x2000, 0x3000}};
+    fl_lesson ages = {.ages = {{{0x1000, 0x2000}}, 1}}, other = {.ages = {{{0x2000, 0x3000}}, 1}};
     learn(&lessons, &ages, true);
     learn(&lessons, &other, true);
     learn(&lessons, &ages, false);
@@ -66,7 +66,7 @@ static void a_start_state_is_told_all_of_it(void **state)
 {
     (void)state;
     fl_lessons lessons = {.left = 8};
-    learn(&lessons, &(fl_lesson){.ages = {0x1000, 0x2000}}, true);
+    learn(&lessons, &(fl_lesson){.ages = {{{0x1000, 0x2000}}, 1}}, true);
     learn(&lessons, &(fl_lesson){.tail = {0x1000, 512}}, true);
     assert_true(failing_host_sweep(copy_and_tell, &lessons) >= 4);
     fl_lessons_deinit(fl_host_default(), &lessons);

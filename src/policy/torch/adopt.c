@@ -8,6 +8,8 @@
 #include "base/checked.h"
 #include "policy/torch/block.h"
 
+#include <stdlib.h>
+
 /* Where the run under way goes. */
 struct adopt_run {
     const fl_segment_view *view;
@@ -174,6 +176,55 @@ static bool adopt_block(torch *st, struct adopt_run *run, const fl_block_view *v
     return view->state == FL_BLOCK_FREE ? true : adopt_active(st, index, view);
 }
 
+/* ---- births ---------------------------------------------------------------------------------- */
+
+struct adopt_birth {
+    uint64_t address;
+    uint32_t block;
+    bool is_known;
+};
+
+static int births_by_address(const void *a, const void *b)
+{
+    const struct adopt_birth *left = a, *right = b;
+    return left->address < right->address ? -1 : left->address > right->address;
+}
+
+static void adopt_known_birth(torch *st, struct adopt_birth *list, size_t count, uint64_t address,
+                              uint64_t birth)
+{
+    struct adopt_birth key = {.address = address};
+    struct adopt_birth *found = bsearch(&key, list, count, sizeof *list, births_by_address);
+    if (found == NULL || found->is_known)
+        return;
+    found->is_known = true;
+    torch_block_at(st, found->block)->tie = birth;
+}
+
+/* Numbers the blocks from `from` on anew.  Places of the list count, whether or not a block is
+ * there, so that a birth below its length is a place in it. */
+static bool adopt_births(torch *st, const fl_start *start, size_t from)
+{
+    FL_VECTOR(adopt_birth_vector, struct adopt_birth) list = {0};
+    if (st->tie != FL_TIE_BLOCK || start->birth_count == 0)
+        return true;
+    if (!fl_vector_reserve(st->host, &list, st->blocks.count - from, st->error))
+        return false;
+    for (size_t i = from; i < st->blocks.count; i++)
+        list.items[list.count++] =
+            (struct adopt_birth){torch_block_at(st, (uint32_t)i)->address, (uint32_t)i, false};
+    if (list.count > 0)
+        qsort(list.items, list.count, sizeof *list.items, births_by_address);
+    for (size_t i = 0; i < start->birth_count && list.count > 0; i++)
+        adopt_known_birth(st, list.items, list.count, start->births[i], i);
+    st->block_age = start->birth_count;
+    for (size_t i = 0; i < list.count; i++)
+        if (!list.items[i].is_known)
+            torch_block_at(st, list.items[i].block)->tie = st->block_age++;
+    fl_vector_deinit(st->host, &list);
+    return true;
+}
+
 /* Free blocks enter the free set once their neighbours are known. */
 static bool adopt_free_blocks(torch *st, size_t from)
 {
@@ -313,7 +364,7 @@ fl_status torch_adopt(torch *st, const fl_start *start, fl_error *error)
     size_t from = st->blocks.count;
     status = adopt_runs(st, start, lasts.items);
     fl_vector_deinit(st->host, &lasts);
-    if (status == FL_OK && !adopt_free_blocks(st, from))
+    if (status == FL_OK && (!adopt_births(st, start, from) || !adopt_free_blocks(st, from)))
         status = FL_ERR_RESOURCE;
     if (status != FL_OK)
         return status;

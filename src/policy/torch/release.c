@@ -24,6 +24,7 @@ static torch_step release_block(torch *st, uint32_t index)
         .pool = pool->owner == FL_NONE ? 0 : st->privates.items[pool->owner].name,
         .address = block->address,
         .size = block->size,
+        .requested = st->tie == FL_TIE_BLOCK ? block->tie : 0,
     };
     st->stats.device_frees++;
     torch_tell(st, &change);

@@ -58,6 +58,7 @@ static void view_run(const torch *st, uint32_t head, const fl_walk *walk)
                                     .address = block->address,
                                     .size = block->size,
                                     .requested = block->requested,
+                                    .birth = st->tie == FL_TIE_BLOCK ? block->tie : 0,
                                 });
     }
 }

@@ -14,12 +14,12 @@ static const fl_segment_view runs[] = {
     {.segment = 2, .is_expandable = true, .address = 0x7e0010000000 + MIB(40), .size = MIB(20)},
 };
 static const fl_block_view blocks[] = {
-    {FL_BLOCK_FREE, FL_NONE, 0x7e0000000000, 512, 0},
-    {FL_BLOCK_LIVE, 10, 0x7e0000000200, MIB(2) - 512, 700},
-    {FL_BLOCK_PENDING, 11, 0x7e0001000000, MIB(5), MIB(5)},
-    {FL_BLOCK_FREE, FL_NONE, 0x7e0001000000 + MIB(5), MIB(15), 0},
-    {FL_BLOCK_LIVE, 12, 0x7e0010000000, MIB(20), MIB(20)},
-    {FL_BLOCK_FREE, FL_NONE, 0x7e0010000000 + MIB(40), MIB(20), 0},
+    {FL_BLOCK_FREE, FL_NONE, 0x7e0000000000, 512, 0, 0},
+    {FL_BLOCK_LIVE, 10, 0x7e0000000200, MIB(2) - 512, 700, 0},
+    {FL_BLOCK_PENDING, 11, 0x7e0001000000, MIB(5), MIB(5), 0},
+    {FL_BLOCK_FREE, FL_NONE, 0x7e0001000000 + MIB(5), MIB(15), 0, 0},
+    {FL_BLOCK_LIVE, 12, 0x7e0010000000, MIB(20), MIB(20), 0},
+    {FL_BLOCK_FREE, FL_NONE, 0x7e0010000000 + MIB(40), MIB(20), 0, 0},
 };
 static const fl_start_range ranges[] = {
     {0x7e0000000000, MIB(16), 0},
@@ -29,14 +29,15 @@ static const fl_start_range ranges[] = {
 
 static fl_start whole_start(void)
 {
-    return (fl_start){runs,   sizeof runs / sizeof *runs,    blocks, sizeof blocks / sizeof *blocks,
-                      ranges, sizeof ranges / sizeof *ranges};
+    return (fl_start){
+        runs,   sizeof runs / sizeof *runs,     blocks, sizeof blocks / sizeof *blocks,
+        ranges, sizeof ranges / sizeof *ranges, NULL,   0};
 }
 
 /* The first segment and range alone. */
 static fl_start first_start(void)
 {
-    return (fl_start){runs, 1, blocks, 2, ranges, 1};
+    return (fl_start){runs, 1, blocks, 2, ranges, 1, NULL, 0};
 }
 
 static fl_status adopt(heap *h, const fl_start *start, fl_error *error)
@@ -109,14 +110,57 @@ static void a_range_of_a_larger_card_keeps_its_length(void **state)
     fl_segment_view far[] = {runs[2], runs[3]};
     far[0].segment = far[1].segment = 0;
     far[1].address = far[0].address + MIB(200);
-    fl_block_view mapped[] = {blocks[4], {FL_BLOCK_FREE, FL_NONE, far[1].address, far[1].size, 0}};
-    fl_start start = {far, 2, mapped, 2, ranges + 2, 1};
+    fl_block_view mapped[] = {blocks[4],
+                              {FL_BLOCK_FREE, FL_NONE, far[1].address, far[1].size, 0, 0}};
+    fl_start start = {far, 2, mapped, 2, ranges + 2, 1, NULL, 0};
     heap *h = adopted((heap_conf){.expandable = true, .capacity = MIB(60)}, &start);
     assert_int_equal(heap_state(h)->segments.items[0].size, MIB(220));
     heap_close(h);
     h = adopted((heap_conf){.expandable = true, .capacity = MIB(400)}, &start);
     assert_int_equal(heap_state(h)->segments.items[0].size, MIB(460)); /* 450, in whole pages */
     heap_close(h);
+}
+
+struct births_seen {
+    uint64_t births[8];
+    size_t count;
+};
+
+static void births_segment(void *user, const fl_segment_view *segment)
+{
+    (void)user;
+    (void)segment;
+}
+
+static void births_block(void *user, const fl_block_view *block)
+{
+    struct births_seen *seen = user;
+    seen->births[seen->count++] = block->birth;
+}
+
+/* Blocks that the list leaves out, and ends of it that no block has, do not change the others. */
+static void blocks_were_born_in_the_order_that_is_told(void **state)
+{
+    (void)state;
+    const uint64_t births[] = {blocks[1].address, 0x1000, blocks[0].address};
+    fl_start start = first_start();
+    start.births = births;
+    start.birth_count = 3;
+    heap *h = adopted((heap_conf){.release = "2.12.0"}, &start);
+    struct births_seen seen = {{0}, 0};
+    fl_walk walk = {births_segment, births_block, &seen};
+    assert_int_equal(torch_walk(heap_state(h), &walk, NULL), FL_OK);
+    assert_int_equal(seen.count, 2);
+    assert_int_equal(seen.births[0], 2);
+    assert_int_equal(seen.births[1], 0);
+    heap_drop(h);
+    start.birth_count = 1;
+    h = adopted((heap_conf){.release = "2.12.0"}, &start);
+    seen.count = 0;
+    assert_int_equal(torch_walk(heap_state(h), &walk, NULL), FL_OK);
+    assert_int_equal(seen.births[0], 1);
+    assert_int_equal(seen.births[1], 0);
+    heap_drop(h);
 }
 
 static void what_waits_completes_when_told(void **state)
@@ -148,7 +192,7 @@ static void what_does_not_fit_is_refused(void **state)
 
     fl_segment_view private = runs[0];
     private.pool = 70000;
-    start = (fl_start){&private, 1, blocks, 2, ranges, 1};
+    start = (fl_start){&private, 1, blocks, 2, ranges, 1, NULL, 0};
     error = (fl_error){0};
     h = heap_open((heap_conf){.release = "2.9.1"});
     assert_int_equal(adopt(h, &start, &error), FL_ERR_INPUT);
@@ -158,8 +202,8 @@ static void what_does_not_fit_is_refused(void **state)
     fl_segment_view uneven = runs[2];
     uneven.address += MIB(2);
     uneven.segment = 0;
-    fl_block_view block = {FL_BLOCK_FREE, FL_NONE, uneven.address, uneven.size, 0};
-    start = (fl_start){&uneven, 1, &block, 1, ranges + 2, 1};
+    fl_block_view block = {FL_BLOCK_FREE, FL_NONE, uneven.address, uneven.size, 0, 0};
+    start = (fl_start){&uneven, 1, &block, 1, ranges + 2, 1, NULL, 0};
     error = (fl_error){0};
     h = heap_open((heap_conf){.release = "2.9.1"});
     assert_int_equal(adopt(h, &start, &error), FL_ERR_INPUT);
@@ -170,8 +214,8 @@ static void what_does_not_fit_is_refused(void **state)
     fl_segment_view huge = runs[2];
     huge.segment = 0;
     huge.size = ranges[2].page << 24;
-    block = (fl_block_view){FL_BLOCK_FREE, FL_NONE, huge.address, huge.size, 0};
-    start = (fl_start){&huge, 1, &block, 1, ranges + 2, 1};
+    block = (fl_block_view){FL_BLOCK_FREE, FL_NONE, huge.address, huge.size, 0, 0};
+    start = (fl_start){&huge, 1, &block, 1, ranges + 2, 1, NULL, 0};
     error = (fl_error){0};
     h = heap_open((heap_conf){.release = "2.9.1", .total = UINT64_C(1) << 60});
     assert_int_equal(adopt(h, &start, &error), FL_ERR_INPUT);
@@ -205,6 +249,7 @@ int main(void)
         cmocka_unit_test(free_blocks_are_found_and_live_ones_are_not),
         cmocka_unit_test(a_range_grows_where_it_has_holes),
         cmocka_unit_test(a_range_of_a_larger_card_keeps_its_length),
+        cmocka_unit_test(blocks_were_born_in_the_order_that_is_told),
         cmocka_unit_test(what_waits_completes_when_told),
         cmocka_unit_test(what_does_not_fit_is_refused),
         cmocka_unit_test(every_failure_of_the_host_is_told),
