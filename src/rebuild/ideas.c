@@ -430,6 +430,25 @@ static uint64_t find_release(const struct thinking *thinking)
     return columns->count;
 }
 
+/* The last one that went back before the op: collection may have had to come so far. */
+static uint64_t last_release(const struct thinking *thinking, uint64_t first)
+{
+    uint64_t last = first;
+    for (uint64_t i = first; i < thinking->op; i++)
+        if (thinking->columns->kind[i] == FL_EVENT_SEGMENT_FREE)
+            last = i;
+    return last;
+}
+
+/* A limit such that what was reserved before a release is too much, from the start or from here. */
+static bool think_of_release(struct thinking *thinking, double threshold, uint64_t release)
+{
+    uint64_t reserved = reserved_at(thinking, release);
+    return reserved == 0 ||
+           (add_limit(thinking, 0, threshold, reserved - 1, FL_NONE) &&
+            add_limit(thinking, thinking->begin, threshold, reserved - 1, FL_NONE));
+}
+
 /* Collection begins above a part of the limit (10.1): where it was recorded and did not come, that
  * part is below what was reserved; where it came and was not recorded, it is not. */
 static bool think_of_limit(struct thinking *thinking)
@@ -444,9 +463,11 @@ static bool think_of_limit(struct thinking *thinking)
     uint64_t release = find_release(thinking), reserved = reserved_at(thinking, release);
     if (release == thinking->columns->count || reserved == 0)
         return true;
-    if (threshold > 0)
-        return add_limit(thinking, 0, threshold, reserved - 1, FL_NONE) &&
-               add_limit(thinking, thinking->begin, threshold, reserved - 1, FL_NONE);
+    if (threshold > 0) {
+        uint64_t last = last_release(thinking, release);
+        return think_of_release(thinking, threshold, release) &&
+               (last == release || think_of_release(thinking, threshold, last));
+    }
     return !fl_trace_lacks_conf(thinking->trace) || think_of_any_threshold(thinking, reserved - 1);
 }
 
