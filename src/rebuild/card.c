@@ -16,8 +16,12 @@
  * next one right behind it still comes out whole once it is rounded up to pages. */
 #define RESERVE_GRANULE (UINT64_C(2) << 20)
 
+#define SMALL_PAGE (UINT64_C(2) << 20)
+
 struct span {
     uint64_t begin, end;
+    uint32_t stream, pool; /* FL_NONE: nothing tells the pool */
+    bool is_small;
 };
 
 FL_VECTOR(card_spans, struct span);
@@ -37,12 +41,19 @@ static bool gather_spans(const fl_host *host, const fl_columns *columns,
             continue;
         if (!fl_vector_reserve(host, spans, 1, error))
             return false;
-        spans->items[spans->count++] = (struct span){run->address, run->address + run->size};
+        spans->items[spans->count++] = (struct span){run->address, run->address + run->size,
+                                                     run->stream, run->pool, run->is_small};
     }
     for (uint64_t i = 0; columns->address != NULL && i < columns->count; i++) {
         if (columns->kind[i] != FL_EVENT_SEGMENT_MAP)
             continue;
-        struct span span = {.begin = columns->address[i]};
+        uint16_t pool = columns->pool != NULL ? columns->pool[i] : FL_NONE16;
+        struct span span = {
+            .begin = columns->address[i],
+            .stream = columns->stream[i],
+            .pool = pool != FL_NONE16 ? pool : FL_NONE,
+            .is_small = columns->size[i] == SMALL_PAGE, /* they come one at a time */
+        };
         if (!fl_add(span.begin, columns->size[i], &span.end))
             continue;
         if (!fl_vector_reserve(host, spans, 1, error))
@@ -52,26 +63,56 @@ static bool gather_spans(const fl_host *host, const fl_columns *columns,
     return true;
 }
 
-/* The least distance between two bases: a range fills from its base on, so all that was ever mapped
- * in it is one run.  UINT64_MAX: fewer than two. */
-static uint64_t least_distance(struct card_spans *spans)
+/* May two spans be of one range? */
+static bool is_one_range(const struct span *a, const struct span *b)
 {
-    uint64_t least = UINT64_MAX;
-    if (spans->count == 0)
-        return least;
-    qsort(spans->items, spans->count, sizeof *spans->items, spans_by_begin);
-    struct span run = spans->items[0];
-    for (size_t i = 1; i < spans->count; i++) {
-        const struct span *span = &spans->items[i];
-        if (span->begin > run.end) {
-            if (span->begin - run.begin < least)
-                least = span->begin - run.begin;
-            run = *span;
-        } else if (span->end > run.end) {
-            run.end = span->end;
-        }
+    return a->stream == b->stream && a->is_small == b->is_small &&
+           (a->pool == b->pool || a->pool == FL_NONE || b->pool == FL_NONE);
+}
+
+/* The spans from *at on that are taken for one range, as one; *at is behind them.  A range fills
+ * from its base on, so all that was ever mapped in it is one piece.  A cut window may have lost
+ * some of that: there all that may be of one range is. */
+static struct span next_range(const struct card_spans *spans, bool is_cut, size_t *at)
+{
+    struct span range = spans->items[(*at)++];
+    for (; *at < spans->count; ++*at) {
+        const struct span *span = &spans->items[*at];
+        if (is_cut ? !is_one_range(&range, span) : span->begin > range.end)
+            break;
+        if (span->end > range.end)
+            range.end = span->end;
+        if (range.pool == FL_NONE)
+            range.pool = span->pool;
     }
-    return least;
+    return range;
+}
+
+/* What the mapped ranges tell. */
+struct evidence {
+    uint64_t longest;  /* that one of them reaches */
+    uint64_t distance; /* the least from one base to the next, and not less; UINT64_MAX: none */
+};
+
+static struct evidence weigh_spans(const struct card_spans *spans, bool is_cut, uint64_t least)
+{
+    struct evidence evidence = {0, UINT64_MAX};
+    for (size_t at = 0; at < spans->count;) {
+        struct span range = next_range(spans, is_cut, &at);
+        if (range.end - range.begin > evidence.longest)
+            evidence.longest = range.end - range.begin;
+    }
+    if (is_cut && evidence.longest > least)
+        least = evidence.longest;
+    uint64_t base = UINT64_MAX;
+    for (size_t at = 0; at < spans->count;) {
+        struct span range = next_range(spans, is_cut, &at);
+        uint64_t distance = range.begin - base;
+        if (base != UINT64_MAX && distance >= least && distance < evidence.distance)
+            evidence.distance = distance;
+        base = range.begin;
+    }
+    return evidence;
 }
 
 uint64_t fl_reserved_after(const fl_columns *columns, uint64_t event, uint64_t reserved)
@@ -120,12 +161,17 @@ fl_status fl_card_estimate(const fl_host *host, const fl_columns *columns,
         fl_vector_deinit(host, &spans);
         return FL_ERR_RESOURCE;
     }
-    uint64_t distance = least_distance(&spans);
-    fl_vector_deinit(host, &spans);
     uint64_t reserved, there;
     find_most(columns, fl_start_reserved(start), &reserved, &there);
-    bool has_range = distance != UINT64_MAX && distance > RESERVE_GRANULE;
-    uint64_t total = has_range ? (distance - RESERVE_GRANULE) / 9 * 8 : 0;
+    bool is_cut = start != NULL && start->segments.count > 0;
+    if (spans.count > 0)
+        qsort(spans.items, spans.count, sizeof *spans.items, spans_by_begin);
+    struct evidence evidence = weigh_spans(&spans, is_cut, is_cut ? reserved : 0);
+    fl_vector_deinit(host, &spans);
+    bool has_range = evidence.distance != UINT64_MAX && evidence.distance > RESERVE_GRANULE;
+    uint64_t total = has_range ? (evidence.distance - RESERVE_GRANULE) / 9 * 8 : 0;
+    if (is_cut && there > 0 && there < evidence.longest / 9 * 8)
+        there = evidence.longest / 9 * 8;
     *ret_total = total >= reserved && total >= there ? total : there;
     return FL_OK;
 }

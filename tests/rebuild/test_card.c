@@ -56,6 +56,54 @@ static void ranges_side_by_side_tell_nine_eighths(void **state)
     assert_in_range(estimate(steps, COUNT_OF(steps)), 80 * GIB - 2 * MIB, 80 * GIB);
 }
 
+/* What a cut window starts with may have holes, from which pages went before it. */
+static void holes_of_a_cut_window_are_no_distance_between_ranges(void **state)
+{
+    (void)state;
+    fl_segment_view runs[] = {
+        {.is_expandable = true, .is_small = true, .address = 10 * GIB, .size = 2 * MIB},
+        {.is_expandable = true, .address = 19 * GIB, .size = 20 * MIB},
+        {.is_expandable = true, .address = 22 * GIB, .size = 40 * MIB},
+        {.is_expandable = true, .address = 28 * GIB, .size = 20 * MIB, .pool = 1},
+        {.is_expandable = true, .address = 37 * GIB, .size = 20 * MIB, .pool = 1, .stream = 1},
+    };
+    const struct step steps[] = {
+        {FL_EVENT_SEGMENT_MAP, 0, 25 * GIB, 20 * MIB}, /* of the second range */
+        {FL_EVENT_SEGMENT_MAP, 0, 10 * GIB + 8 * MIB, 2 * MIB},
+        {FL_OP_ALLOC, FL_EVENT_OOM, GIB, 5 * GIB},
+    };
+    fl_trace_start start = {.segments = {runs, COUNT_OF(runs), COUNT_OF(runs)}};
+    fl_trace *trace = trace_of(steps, COUNT_OF(steps));
+    uint64_t total = 1;
+    assert_int_equal(
+        fl_card_estimate(fl_host_default(), fl_trace_columns(trace, 0), &start, &total, NULL),
+        FL_OK);
+    assert_in_range(total, 8 * GIB - 2 * MIB, 8 * GIB);
+    fl_trace_free(trace);
+}
+
+/* More than was there, as the refusal has it: something else was on the card. */
+static void a_card_is_as_large_as_its_ranges_ask_for(void **state)
+{
+    (void)state;
+    fl_segment_view runs[] = {
+        {.is_expandable = true, .address = 19 * GIB, .size = 20 * MIB},
+        {.is_expandable = true, .address = 22 * GIB, .size = 40 * MIB},
+    };
+    const struct step steps[] = {
+        {FL_EVENT_SEGMENT_MAP, 0, 28 * GIB - 20 * MIB, 20 * MIB},
+        {FL_OP_ALLOC, FL_EVENT_OOM, GIB, 5 * GIB},
+    };
+    fl_trace_start start = {.segments = {runs, COUNT_OF(runs), COUNT_OF(runs)}};
+    fl_trace *trace = trace_of(steps, COUNT_OF(steps));
+    uint64_t total = 1;
+    assert_int_equal(
+        fl_card_estimate(fl_host_default(), fl_trace_columns(trace, 0), &start, &total, NULL),
+        FL_OK);
+    assert_int_equal(total, 8 * GIB);
+    fl_trace_free(trace);
+}
+
 static void a_refusal_tells_what_was_there(void **state)
 {
     (void)state;
@@ -123,6 +171,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranges_side_by_side_tell_nine_eighths),
+        cmocka_unit_test(holes_of_a_cut_window_are_no_distance_between_ranges),
+        cmocka_unit_test(a_card_is_as_large_as_its_ranges_ask_for),
         cmocka_unit_test(a_refusal_tells_what_was_there),
         cmocka_unit_test(ranges_that_hold_less_than_was_there_are_no_evidence),
         cmocka_unit_test(without_ranges_or_refusals_nothing_tells),
