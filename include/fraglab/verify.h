@@ -89,8 +89,9 @@ FL_API fl_inferred fl_rebuild_inferred(const fl_trace *trace, size_t device);
 /* Runs a script and makes of it the history that a recorder would have kept, with the final state,
  * in which nothing has to be inferred: the ops that a recorder does not write are in it, too.  All
  * its devices are run under `options`, whatever device they name; a request that is refused is
- * passed over.  The caller owns *ret_history.  FL_ERR_UNAVAILABLE: a device had memory before its
- * first operation, or the policy cannot be walked. */
+ * passed over, and what the script tells of the time before its first operation stays in its place.
+ * The caller owns *ret_history.  FL_ERR_UNAVAILABLE: the policy cannot be walked, or cannot take
+ * over what was there before. */
 FL_API fl_status fl_record_history(const fl_trace *script, const fl_replay_options *options,
                                    fl_trace **ret_history, fl_error *error);
 

@@ -102,13 +102,13 @@ static fl_status understand(struct conversion *conversion, fl_trace *trace, fl_e
     return is_first ? understand_device(conversion, trace, true, error) : status;
 }
 
-/* The first device that has events. */
-static size_t first_device(const fl_trace *trace)
+/* The first device that has events; where none has, the one that a replay would take. */
+static uint64_t first_device(const fl_trace *trace)
 {
     for (size_t i = 0; i < fl_trace_device_count(trace); i++)
         if (fl_trace_event_count(trace, i) > 0)
             return i;
-    return 0;
+    return FL_NOT_GIVEN;
 }
 
 /* Runs a script, and writes the history of that. */

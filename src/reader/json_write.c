@@ -185,7 +185,8 @@ static bool put_segments(json_writer *writer, bool *is_first)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-static const char *action_word(const fl_event *event)
+/* A completion stands for its free where frees were not recorded: fl_trace_judge_kinds. */
+static const char *action_word(const fl_trace_device *device, const fl_event *event)
 {
     static const uint8_t words[FL_EVENT_KIND_END] = {
         [FL_OP_ALLOC] = WORD_ALLOC,
@@ -199,6 +200,8 @@ static const char *action_word(const fl_event *event)
     };
     if (event->flags & FL_EVENT_OOM)
         return fl_snapshot_words[WORD_OOM];
+    if (event->kind == FL_OP_FREE && (device->unrecorded >> FL_OP_FREE & 1) != 0)
+        return fl_snapshot_words[WORD_FREE_COMPLETED];
     return words[event->kind] != 0 ? fl_snapshot_words[words[event->kind]] : "other";
 }
 
@@ -268,10 +271,11 @@ static bool put_event(json_writer *writer, uint64_t index, const fl_event *event
     bool is_refused_place = is_oom && writer->trace->has_ops && (event->flags & FL_OP_AT);
     uint64_t address = is_refused_place ? 0 : event->address; /* of no block: asked for in vain */
     uint64_t stream = event->stream != FL_NONE ? names->streams[event->stream] : 0;
-    bool fits = put_format(
-        writer,
-        "{\"action\": \"%s\", \"%s\": %" PRIu64 ", \"size\": %" PRIu64 ", \"stream\": %" PRIu64,
-        action_word(event), is_oom ? "device_free" : "addr", address, event->size, stream);
+    bool fits = put_format(writer,
+                           "{\"action\": \"%s\", \"%s\": %" PRIu64 ", \"size\": %" PRIu64
+                           ", \"stream\": %" PRIu64,
+                           action_word(&writer->trace->devices.items[writer->device], event),
+                           is_oom ? "device_free" : "addr", address, event->size, stream);
     if (fits && event->pool != FL_NONE)
         fits = put_format(writer, ", \"pool_id\": [%" PRIu64 ", %" PRIu64 "]",
                           names->pools[event->pool].first, names->pools[event->pool].second);
@@ -459,6 +463,22 @@ static void tell(const fl_write_options *options, uint64_t count, const char *wh
         options->lost(options->lost_user, text);
 }
 
+/* What is not known of a trace from which a history was made. */
+static void tell_unknown(const fl_trace *trace, const fl_write_options *options)
+{
+    char text[LINE_SIZE];
+    if (options->lost == NULL)
+        return;
+    for (size_t device = 0; device < trace->devices.count; device++) {
+        if (!trace->devices.items[device].starts_late)
+            continue;
+        snprintf(text, sizeof text, "that device %zu had memory before the first event", device);
+        options->lost(options->lost_user, text);
+    }
+    if (trace->has_block_sizes)
+        options->lost(options->lost_user, "that sizes are those of blocks");
+}
+
 static void tell_lost(const fl_trace *trace, const fl_write_options *options)
 {
     uint64_t others = 0, left_out = 0;
@@ -470,6 +490,7 @@ static void tell_lost(const fl_trace *trace, const fl_write_options *options)
     }
     tell(options, others, "entries that this build does not know: only that they were there is");
     tell(options, left_out, "events before a gap");
+    tell_unknown(trace, options);
     tell(options, trace->beside.annotations, "annotations: only their number is");
     tell(options, trace->beside.host_segments,
          "segments of pinned host memory: only their number and bytes are");

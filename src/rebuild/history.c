@@ -354,11 +354,6 @@ static fl_status history_start(struct recorder *recorder)
 static fl_status record_device(fl_trace *out, const fl_trace *script, size_t device,
                                const fl_replay_options *options, fl_error *error)
 {
-    if (script->devices.items[device].starts_late)
-        return fl_fail(error, FL_ERR_UNAVAILABLE,
-                       "%s: device %zu had memory before its first operation, of which it does not "
-                       "tell",
-                       fl_trace_path(script), device);
     fl_status status = fl_trace_add_device(out, device, error);
     if (status != FL_OK)
         return status;
@@ -369,6 +364,7 @@ static fl_status record_device(fl_trace *out, const fl_trace *script, size_t dev
         return FL_ERR_RESOURCE;
     memset(recorder.ids, 0xFF, size);
     out->devices.items[device].has_final_state = true;
+    out->devices.items[device].starts_late = script->devices.items[device].starts_late;
     status = history_start(&recorder);
     if (status == FL_OK)
         status = history_run(&recorder, options, error);
@@ -376,16 +372,25 @@ static fl_status record_device(fl_trace *out, const fl_trace *script, size_t dev
     return status;
 }
 
-static fl_status record_world(fl_trace *out, const fl_replay_options *options, bool is_inferred,
-                              fl_error *error)
+/* Settings that are none may be stated, too. */
+static const char *settings_text(const fl_trace *script, const fl_replay_options *options)
 {
+    const char *stated = fl_trace_conf(script);
+    return options->conf == NULL && stated != NULL && *stated == '\0' ? stated : options->conf;
+}
+
+static fl_status record_world(fl_trace *out, const fl_trace *script,
+                              const fl_replay_options *options, fl_error *error)
+{
+    const char *conf = settings_text(script, options);
     fl_status status = FL_OK;
     out->format = FL_FORMAT_SNAPSHOT;
     out->has_ops = true;
-    out->is_inferred = is_inferred;
+    out->is_inferred = fl_trace_is_inferred(script);
+    out->has_block_sizes = script->has_block_sizes;
     out->capacity_bytes = options->capacity_bytes;
-    if (options->conf != NULL)
-        status = fl_trace_intern_text(out, options->conf, strlen(options->conf), &out->conf, error);
+    if (conf != NULL)
+        status = fl_trace_intern_text(out, conf, strlen(conf), &out->conf, error);
     if (status != FL_OK || options->profile == NULL)
         return status;
     const char *release = fl_profile_release(options->profile);
@@ -399,7 +404,7 @@ fl_status fl_record_history(const fl_trace *script, const fl_replay_options *opt
     fl_trace *out = fl_trace_new(host, fl_trace_path(script), error);
     if (out == NULL)
         return FL_ERR_RESOURCE;
-    fl_status status = record_world(out, options, fl_trace_is_inferred(script), error);
+    fl_status status = record_world(out, script, options, error);
     for (size_t i = 0; i < fl_trace_device_count(script) && status == FL_OK; i++)
         status = record_device(out, script, i, options, error);
     if (status == FL_OK)

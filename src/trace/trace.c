@@ -205,7 +205,7 @@ uint32_t fl_trace_final_stack(const fl_trace *trace, size_t device, size_t block
 bool fl_trace_is_complete(const fl_trace *trace, size_t device)
 {
     const fl_trace_device *of = &trace->devices.items[device];
-    return of->is_complete && !of->starts_late;
+    return of->is_complete && (!of->starts_late || trace->has_ops); /* a run has what it is told */
 }
 
 size_t fl_trace_warning_count(const fl_trace *trace)

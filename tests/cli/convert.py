@@ -1,21 +1,36 @@
-"""convert.py FRAGLAB: a trace in another format replays as before, whatever it is.
+"""convert.py FRAGLAB [--all [FOLDER]]: a trace in another format replays as before, whatever it is.
 
-Each trace that ships, each script with recorded decisions and some made at random goes through `convert`
-and back.  A .flt answers every command as the file that it was made from, but for its name.
+Traces that ship, scripts with recorded decisions and some made at random go through `convert` and back, by
+several ways.  A .flt answers every command as the file that it was made from, but for its name.  With --all
+it is all that ships, and the snapshots of FOLDER/RELEASE.
 """
 
 import glob
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
-TRACES = sorted(glob.glob("traces/*.pickle*") + glob.glob("traces/*.txt*"))
-SNAPSHOTS = [path for path in sorted(glob.glob("tests/data/snapshots/**/*.p*", recursive=True)) if ".pickle" in path]
-SCRIPTS = sorted(glob.glob("tests/data/conformance/scripts/*.txt"))
+
+def found(*patterns):
+    return [path for pattern in patterns for path in sorted(glob.glob(pattern, recursive=True))]
+
+
+TRACES = found("traces/*.pickle*", "traces/*.txt*")
+SNAPSHOTS = [path for path in found("tests/data/snapshots/**/*.p*") if ".pickle" in path]
+SCRIPTS = found("tests/data/conformance/scripts/*.txt")
+OTHERS = found("tests/data/kineto/*.gz", "tests/fuzz/corpus/rmm/small.csv", "tests/cli/cases/*/*.txt")
+RINGS = [path for path in found("tests/data/rings/*.gz") if ".start." not in path]
+STATISTICS = found("tests/data/statistics/*.gz")
+ZOO = found("traces/zoo/*.txt")
+WORKLOADS = found("traces/workloads/*.txt.gz")
+LARGE = ["traces/lora-gen.txt.gz"]  # for the slow suite
+# Each way, and whatever is on it.
+WAYS = [("script", "flt", "json"), ("json", "script", "flt"), ("flt", "json", "script")]
 RANDOM_SCRIPTS = 12
 UNAVAILABLE, INVALID = 4, 3
 
@@ -69,13 +84,16 @@ def decisions(program, path):
     return code, out
 
 
-def totals(program, path):
-    """What a replay comes to; events are counted otherwise in each format."""
-    code, out, _ = run(program, "replay", "-q", "--format", "json", "--on-oom", "skip", path)
+def totals(program, path, *words):
+    """What a replay comes to, statistics included; events are counted otherwise in each format."""
+    words = ("-q", "--format", "json", "--on-oom", "skip", "--stats", "--summary", *words)
+    code, out, _ = run(program, "replay", *words, path)
     if code != 0:
         return code, None
     record = json.loads(out)
-    return code, {key: record[key] for key in ("allocs", "frees", "peak", "end", "driver_calls", "ooms")}
+    kept = ("allocs", "frees", "peak", "end", "driver_calls", "alloc_retries", "ooms")
+    kept += ("memory_stats", "memory_stats_left_out", "memory_summary")
+    return code, {key: record[key] for key in kept}
 
 
 def script_differences(program, path, folder):
@@ -112,15 +130,11 @@ def history_differences(program, path, target):
     code, record = verdict(program, target)
     if code != 0 or any(row["equal"] != row["checked"] for row in record["decisions"].values()):
         return [f"{path}: as JSON a history that a replay does not repeat: {code} {record}"]
-    found = []
-    for form in ("script", "flt"):
-        again = f"{target}.{form}"
-        convert(program, target, form, again)
-        if decisions(program, again) != decisions(program, path):
-            found.append(f"{path}: as JSON and then as {form} other decisions")
-        if totals(program, again) != totals(program, path):
-            found.append(f"{path}: as JSON and then as {form} other totals")
-    return found
+    again = f"{target}.script"
+    convert(program, target, "script", again)
+    if decisions(program, again) != decisions(program, path):
+        return [f"{path}: as JSON and then as a script other decisions"]
+    return []
 
 
 def json_differences(program, path, folder):
@@ -147,6 +161,63 @@ def json_differences(program, path, folder):
         if first.read() != second.read():
             found.append(f"{path}: JSON of its JSON differs")
     return found
+
+
+def is_history(program, path):
+    return run(program, "verify", "-q", path)[0] in (0, 1)
+
+
+def info(program, path):
+    """What info says of a history; None where its conversion has to leave out events."""
+    code, out, _ = run(program, "info", "-q", "--format", "json", path)
+    record = json.loads(out)
+    return code, {key: record[key] for key in record if key not in ("config", "warnings", "path", "format")}
+
+
+def lines_of(path):
+    """A script, but for the release, which JSON names always, and with stacks numbered as they come."""
+    numbers = {}
+    with open(path, encoding="utf-8") as file:
+        text = "".join(line for line in file if not line.startswith("# torch: "))
+    return re.sub(r"(?<= stack=)\d+", lambda match: str(numbers.setdefault(match.group(), len(numbers))), text)
+
+
+def answers(program, path, forms, has_history):
+    """{question: answer} after a way through these formats; of a script no history is asked."""
+    given = {"comes to": totals(program, path)}
+    if len(forms) == len(WAYS[0]) or not forms:
+        given["comes under other settings to"] = totals(program, path, "--conf", "max_split_size_mb:128")
+    if has_history and "script" not in forms:
+        given["is verified as"] = verdict(program, path)
+        given["is told of as"] = info(program, path)
+    return given
+
+
+def way_differences(program, path, folder):
+    """Whatever way a trace takes, it stays what it is; and a script the same text."""
+    has_history = is_history(program, path)
+    expected = answers(program, path, (), has_history)
+    first = place(folder, path, ".first")
+    convert(program, path, "script", first)
+    different = []
+    for way in WAYS:
+        at = path
+        for step, form in enumerate(way):
+            forms = way[: step + 1]
+            target = place(folder, path, f".{'.'.join(forms)}")
+            code, err = convert(program, at, form, target)
+            if code != 0:
+                if (code, expected["comes to"][1]) not in ((UNAVAILABLE, None), (INVALID, None)):
+                    different.append(f"{path}: {' '.join(forms)}: convert ends with {code}: {err}")
+                break
+            for question, answer in answers(program, target, forms, has_history).items():
+                is_cut = question == "is told of as" and "before a gap" in err
+                if answer != expected[question] and not is_cut:
+                    different.append(f"{path}: by way of {' '.join(forms)} it {question} something else")
+            if form == "script" and lines_of(target) != lines_of(first):
+                different.append(f"{path}: by way of {' '.join(forms)} another script")
+            at = target
+    return different
 
 
 def random_script(seed):
@@ -189,21 +260,58 @@ def balanced(lines):
     return "\n".join(kept) + "\n"
 
 
-def main(program):
-    with tempfile.TemporaryDirectory() as folder:
-        made = []
+def start_script(seed):
+    """A random script that finds memory there already."""
+    lines = [f"S 0x7f00{seed:02x}000000 2097152 0 small=1", f"B 2000 0x7f00{seed:02x}000000 512 100"]
+    lines += ["# cat: 2000 what was there", f"B 2001 0x7f00{seed:02x}000400 1024 1000 pending=1"]
+    lines += [f"S 0x7f10{seed:02x}000000 62914560 64 base=0x7f10{seed:02x}000000 page=20971520"]
+    lines += [f"B 2002 0x7f10{seed:02x}a00000 20971520 20971520"]
+    script = random_script(seed).splitlines()
+    header = [line for line in script if line.startswith(("# cap", "# torch"))]
+    rest = script[len(header) :]
+    return "\n".join(header + lines + rest[:40] + ["f 2000 odd=3", "d 2001"] + rest[40:]) + "\n"
+
+
+def made_scripts(folder):
+    for make in (random_script, start_script):
         for seed in range(RANDOM_SCRIPTS):
-            made.append(f"{folder}/random-{seed}.txt")
-            with open(made[-1], "w", encoding="utf-8") as file:
-                file.write(random_script(seed))
-        paths = TRACES + SNAPSHOTS + SCRIPTS[::4] + made
-        checks = [(check, path) for path in paths for check in (flt_differences, script_differences, json_differences)]
+            path = f"{folder}/{make.__name__}-{seed}.txt"
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(make(seed))
+            yield path
+
+
+def genuine(folder):
+    """Snapshots by release, and what carries them."""
+    names = found(f"{folder}/*/*.pickle*", f"{folder}/*/*.pt", f"{folder}/*/*.html", f"{folder}/*/*.json")
+    return [path for path in names if not path.endswith((".stats.json", ".timeline.json"))]
+
+
+def all_checks(made, folder):
+    everything = TRACES + SNAPSHOTS + SCRIPTS + OTHERS + RINGS + STATISTICS + ZOO + WORKLOADS + made
+    return [(way_differences, path) for path in everything + (genuine(folder) if folder else [])]
+
+
+def some_checks(made):
+    paths = [path for path in TRACES if path not in LARGE] + SNAPSHOTS + SCRIPTS[::4] + made
+    ways = TRACES + SNAPSHOTS[::3] + SCRIPTS[::12] + OTHERS[::3] + RINGS[::4] + STATISTICS[::3] + ZOO[::6]
+    ways = [path for path in ways if path not in LARGE]
+    return [(check, path) for path in paths for check in (flt_differences, script_differences, json_differences)] + [
+        (way_differences, path) for path in ways + made[::3]
+    ]
+
+
+def main(program, is_all=None, folder=""):
+    with tempfile.TemporaryDirectory() as scratch:
+        made = list(made_scripts(scratch))
+        checks = all_checks(made, folder) if is_all else some_checks(made)
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            found = [line for lines in pool.map(lambda row: row[0](program, row[1], folder), checks) for line in lines]
-    print(*found, sep="\n", end="\n" if found else "")
-    print(f"{len(paths)} traces, {len(checks)} round trips, {len(found)} differences")
-    return 1 if found or len(paths) < 60 else 0
+            answered = pool.map(lambda row: row[0](program, row[1], scratch), checks)
+            different = [line for lines in answered for line in lines]
+    print(*different, sep="\n", end="\n" if different else "")
+    print(f"{len({path for _, path in checks})} traces, {len(checks)} checks, {len(different)} differences")
+    return 1 if different or len(checks) < 200 else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(*sys.argv[1:]))
