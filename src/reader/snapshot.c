@@ -67,6 +67,8 @@ static fl_status snapshot_finish(snapshot_reader *reader, fl_input *input, bool 
     fl_trace *trace = reader->trace;
     snapshot_settle(reader);
     fl_status status = fl_snapshot_settle_ops(reader, error);
+    if (status == FL_ERR_INPUT)
+        fl_prefix(error, "%s:%llu", input->name, (unsigned long long)fl_input_offset(input));
     if (status == FL_OK)
         status = fl_snapshot_judge_release(reader, error);
     if (status != FL_OK)

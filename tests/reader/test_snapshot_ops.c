@@ -147,7 +147,7 @@ static void what_was_there_before_must_be_possible(void **state)
     static const struct {
         const char *fraglab, *text;
     } rows[] = {
-        {"\"start\": [" START "]", "'start' in a file without all operations"},
+        {"\"start\": [" START "]", "j:200: 'start' in a file without all operations"},
         {"\"has_operations\": true, \"start\": [{\"op\": \"B 7 0x200000 512 500\"}]",
          "a block before its segment"},
         {"\"has_operations\": true, \"start\": [" START ", {\"op\": \"B 7 0x200800 512 5\"}]",
