@@ -150,6 +150,8 @@ FL_API void fl_trace_set_limit(fl_trace *trace, double fraction, uint64_t total_
 /* The state at the end of the file, by address; blocks of a segment follow each other.  A script
  * has none, nor has a file that was cut off before it. */
 FL_API bool fl_trace_has_final_state(const fl_trace *trace, size_t device);
+/* Was recording stopped before that state? */
+FL_API bool fl_trace_is_state_newer(const fl_trace *trace, size_t device);
 FL_API const fl_segment_view *fl_trace_final_segments(const fl_trace *trace, size_t device,
                                                       size_t *ret_count);
 FL_API const fl_block_view *fl_trace_final_blocks(const fl_trace *trace, size_t device,

@@ -276,6 +276,31 @@ bool fl_extents_overlap(const fl_extents *set, uint64_t address, uint64_t size)
     return above != 0 && extents_node(set, above)->extent.address < address + size;
 }
 
+static bool extents_put_back(const fl_host *host, fl_extents *set, uint64_t from, uint64_t to,
+                             uint32_t owner, fl_error *error)
+{
+    return from >= to || fl_extents_insert(host, set, (fl_extent){from, to - from, owner}, error);
+}
+
+bool fl_extents_take(const fl_host *host, fl_extents *set, uint64_t address, uint64_t size,
+                     uint64_t *ret_taken, fl_error *error)
+{
+    uint64_t end = address + size, taken = 0;
+    fl_extent extent;
+    while (fl_extents_overlap(set, address, size) && fl_extents_floor(set, end - 1, &extent)) {
+        uint64_t behind = extent.address + extent.size;
+        uint64_t from = extent.address > address ? extent.address : address;
+        uint64_t to = behind < end ? behind : end;
+        fl_extents_remove(set, extent.address, NULL);
+        taken += to - from;
+        if (!extents_put_back(host, set, extent.address, from, extent.owner, error) ||
+            !extents_put_back(host, set, to, behind, extent.owner, error))
+            return false;
+    }
+    *ret_taken = taken;
+    return true;
+}
+
 uint64_t fl_extents_lowest_fit(const fl_extents *set, uint64_t size)
 {
     uint32_t link = set->root;

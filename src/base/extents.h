@@ -46,6 +46,12 @@ bool fl_extents_insert(const fl_host *host, fl_extents *set, fl_extent extent, f
  * NULL. */
 bool fl_extents_remove(fl_extents *set, uint64_t address, fl_extent *ret_extent);
 
+/* Takes [address, address + size), size > 0, out of all extents that reach into it; *ret_taken: how
+ * many bytes of it were there.  False, with `error` filled, where the host has no memory; then more
+ * may be gone. */
+bool fl_extents_take(const fl_host *host, fl_extents *set, uint64_t address, uint64_t size,
+                     uint64_t *ret_taken, fl_error *error);
+
 /* Gives the extent that begins at `address` another size > 0, with which it overlaps no other. */
 void fl_extents_resize(fl_extents *set, uint64_t address, uint64_t size);
 

@@ -32,6 +32,12 @@ static bool lacks_end(const fl_trace *trace, size_t device, const fl_survey *sur
            !has_impossible_end(trace, device, survey);
 }
 
+static bool was_stopped(const fl_trace *trace, size_t device, const fl_survey *survey)
+{
+    (void)trace, (void)device;
+    return survey->is_state_newer;
+}
+
 static bool lacks_stacks(const fl_trace *trace, size_t device, const fl_survey *survey)
 {
     (void)trace, (void)device;
@@ -94,6 +100,8 @@ static const struct {
      "the final state lies behind the cut: sizes of blocks that are live at the end are "
      "not known",
      "the whole file"},
+    {was_stopped, "what came between the last event and the final state is not known",
+     "torch.cuda.memory._snapshot() while history is still being recorded"},
     {leaves_out_allocs, "'alloc' was left out while recording: requests are not known", NO_SKIPS},
     {leaves_out_frees,
      "'free_requested' was left out while recording: how long frees waited is not "
@@ -135,10 +143,11 @@ static void say_covers(const fl_survey *survey, char *text, size_t room)
                  ((double)survey->last_us - (double)survey->first_us) / 1e6);
     if (!survey->is_complete && survey->has_final_state)
         say_before(survey, before, sizeof before);
-    const char *part = survey->is_complete && survey->has_final_state ? "the whole run: "
-                       : survey->is_complete                          ? "its beginning: "
-                       : survey->has_final_state                      ? "the last "
-                                                                      : "a part: ";
+    bool has_end = survey->has_final_state && !survey->is_state_newer;
+    const char *part = survey->is_complete && has_end ? "the whole run: "
+                       : survey->is_complete          ? "its beginning: "
+                       : survey->has_final_state      ? "the last "
+                                                      : "a part: ";
     fl_format_count(survey->events, events, sizeof events);
     snprintf(text, room, "%s%s events%s%s", part, events, span, before);
 }

@@ -299,7 +299,8 @@ fl_status fl_survey_trace(const fl_host *host, const fl_trace *trace, size_t dev
     struct census census = {.host = host, .trace = trace, .device = device};
     fl_survey survey = {.events = fl_trace_event_count(trace, device),
                         .is_complete = fl_trace_is_complete(trace, device),
-                        .has_final_state = fl_trace_has_final_state(trace, device)};
+                        .has_final_state = fl_trace_has_final_state(trace, device),
+                        .is_state_newer = fl_trace_is_state_newer(trace, device)};
     census.owner_count = fl_trace_alloc_count(trace, device);
     census.owners = fl_cli_new(host, census.owner_count, sizeof *census.owners, error);
     if (census.owners == NULL)

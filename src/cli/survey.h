@@ -25,7 +25,7 @@ typedef struct fl_survey {
     size_t stream_count, pool_count; /* that the events name */
     bool has_stacks, has_times;
     int64_t first_us, last_us;
-    bool is_complete, has_final_state;
+    bool is_complete, has_final_state, is_state_newer;
     size_t segment_count; /* of the final state, as are the next two */
     uint64_t reserved_bytes;
     uint64_t block_counts[3];             /* by fl_block_state */

@@ -169,25 +169,6 @@ static bool add_memory(struct checking *checking, uint64_t address, uint64_t siz
            fl_extents_insert(checking->host, &checking->memory, extent, checking->error);
 }
 
-/* Takes [address, address + size) out; *ret_whole is false where not all of it was there. */
-static bool take_memory(struct checking *checking, uint64_t address, uint64_t size, bool *ret_whole)
-{
-    uint64_t end = address + size, taken = 0;
-    fl_extent extent;
-    while (fl_extents_overlap(&checking->memory, address, size) &&
-           fl_extents_floor(&checking->memory, end - 1, &extent)) {
-        uint64_t from = extent.address > address ? extent.address : address;
-        uint64_t to = extent.address + extent.size < end ? extent.address + extent.size : end;
-        fl_extents_remove(&checking->memory, extent.address, NULL);
-        taken += to - from;
-        if (!add_memory(checking, extent.address, from - extent.address) ||
-            !add_memory(checking, to, extent.address + extent.size - to))
-            return false;
-    }
-    *ret_whole = taken == size;
-    return true;
-}
-
 static bool check_taken(struct checking *checking, uint64_t address, uint64_t size)
 {
     struct words memory = range_words("memory", address, size);
@@ -204,10 +185,11 @@ static bool check_returned(struct checking *checking, uint64_t address, uint64_t
 {
     struct words memory = range_words("memory", address, size);
     fl_extent block;
-    bool is_whole = true;
-    if (size > 0 && !take_memory(checking, address, size, &is_whole))
+    uint64_t taken = 0;
+    if (size > 0 &&
+        !fl_extents_take(checking->host, &checking->memory, address, size, &taken, checking->error))
         return false;
-    if (checking->knows_start && !is_whole)
+    if (checking->knows_start && taken < size)
         note_fault(checking, FL_DECISION_SEGMENT, FL_NONE, "memory that is there", memory.text,
                    "given back, but not there");
     else if (size > 0 && !checking->lacks_ends &&

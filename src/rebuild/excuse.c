@@ -18,6 +18,8 @@ static const struct {
                                           "first event, is not known"},
     [FL_EXCUSE_OPEN_TAIL] = {"open_tail", "the size of a block from before the first event, freed "
                                           "since, is not known"},
+    [FL_EXCUSE_NEWER_STATE] = {"newer_state", "the final state is newer than the last event, and "
+                                              "what came in between was not recorded"},
 };
 
 const char *fl_excuse_name(fl_excuse excuse)

@@ -404,7 +404,7 @@ static bool has_failed(const struct rebuild *rebuild)
 static bool is_cut_off(const struct rebuild *rebuild, const fl_burst *burst)
 {
     return burst->end == rebuild->columns->count &&
-           !rebuild->trace->devices.items[rebuild->device].has_final_state;
+           !fl_trace_has_end(&rebuild->trace->devices.items[rebuild->device]);
 }
 
 static fl_status read_bursts(struct rebuild *rebuild, fl_error *error)
@@ -436,7 +436,7 @@ static fl_status run_out(struct rebuild *rebuild, fl_error *error)
 {
     if (rebuild->attempt == NULL || rebuild->replay == NULL)
         return FL_OK;
-    bool is_lost, is_whole = rebuild->trace->devices.items[rebuild->device].has_final_state;
+    bool is_lost, is_whole = fl_trace_has_end(&rebuild->trace->devices.items[rebuild->device]);
     fl_status status = run_or_lose_track(rebuild, rebuild->columns->count, &is_lost, error);
     if (status == FL_OK && !is_lost && is_whole) {
         fl_compare_catch_up(&rebuild->compare, rebuild->columns->count);

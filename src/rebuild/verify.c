@@ -69,11 +69,14 @@ static fl_status run_replay(struct verify *verify, fl_error *error)
     fl_error why = {0};
     fl_status status = fl_replay_run(verify->replay, &why);
     if (status == FL_OK) {
-        if (verify->trace->devices.items[verify->device].has_final_state)
+        const fl_trace_device *of = &verify->trace->devices.items[verify->device];
+        if (fl_trace_has_end(of))
             fl_compare_catch_up(&verify->compare, verify->compare.columns->count);
         else
             fl_compare_excuse_rest(&verify->compare);
         status = explain_first(verify, error);
+        if (status == FL_OK && of->is_newer && verify->compare.differences == 0)
+            fl_compare_excuse(&verify->compare, FL_EXCUSE_NEWER_STATE);
         if (status == FL_OK)
             status = fl_compare_final_state(&verify->compare, verify->replay, error);
         return status == FL_OK ? explain_first(verify, error) : status;

@@ -508,6 +508,8 @@ fl_status fl_trace_finish(fl_trace *trace, fl_error *error)
         fl_status status = fl_trace_judge_kinds(trace, device, error);
         if (status == FL_OK)
             status = fl_trace_judge_window(trace, device, &device->is_complete, error);
+        if (status == FL_OK)
+            status = fl_trace_judge_newer(trace, i, error);
         if (status == FL_OK && !device->is_complete && !device->start.is_known)
             status = fl_trace_number_before(trace, i, error);
         if (status == FL_OK && !device->is_complete && device->has_final_state &&

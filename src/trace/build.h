@@ -103,6 +103,10 @@ fl_status fl_trace_find_start(fl_trace *trace, size_t device, fl_error *error);
 fl_status fl_trace_restore_order(fl_trace *trace, size_t device, fl_error *error);
 
 /* Drops a start state. */
+/* Finds out whether the final state of a window that is not complete is newer than its last event,
+ * and says so; then the window is complete, but its end is not known.  FL_ERR_RESOURCE. */
+fl_status fl_trace_judge_newer(fl_trace *trace, size_t device, fl_error *error);
+
 void fl_trace_drop_start(const fl_host *host, fl_trace_start *start);
 
 #endif

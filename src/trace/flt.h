@@ -103,7 +103,8 @@ enum {
     FLT_TELLS_START = 4,
     FLT_IS_REORDERED = 8,
     FLT_IS_DISORDERED = 16,
-    FLT_STARTS_LATE = 32
+    FLT_STARTS_LATE = 32,
+    FLT_IS_NEWER = 64
 };
 
 enum {

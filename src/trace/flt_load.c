@@ -484,6 +484,7 @@ static void take_facts(fl_trace_device *device, const uint64_t facts[FLT_DEVICE_
     device->is_complete = (flags & FLT_IS_COMPLETE) != 0;
     device->is_reordered = (flags & FLT_IS_REORDERED) != 0;
     device->starts_late = (flags & FLT_STARTS_LATE) != 0;
+    device->is_newer = (flags & FLT_IS_NEWER) != 0;
     device->is_disordered = (flags & FLT_IS_DISORDERED) != 0;
     device->start.is_known = device->start.is_placed = (flags & FLT_TELLS_START) != 0;
     device->start.first_id = (uint32_t)facts[FLT_D_FIRST_ID];

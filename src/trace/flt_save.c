@@ -253,12 +253,12 @@ static bool save_device(struct saving *saving, uint32_t number, const fl_trace_d
     const uint64_t words[FLT_DEVICE_WORDS] = {
         [FLT_D_EVENTS] = device->columns.count,
         [FLT_D_ALLOCS] = device->alloc_count,
-        [FLT_D_FLAGS] = (device->has_final_state ? FLT_HAS_FINAL : 0u) |
-                        (device->is_complete ? FLT_IS_COMPLETE : 0u) |
-                        (is_told ? FLT_TELLS_START : 0u) |
-                        (device->is_reordered ? FLT_IS_REORDERED : 0u) |
-                        (device->is_disordered ? FLT_IS_DISORDERED : 0u) |
-                        (device->starts_late ? FLT_STARTS_LATE : 0u),
+        [FLT_D_FLAGS] =
+            (device->has_final_state ? FLT_HAS_FINAL : 0u) |
+            (device->is_complete ? FLT_IS_COMPLETE : 0u) | (is_told ? FLT_TELLS_START : 0u) |
+            (device->is_reordered ? FLT_IS_REORDERED : 0u) |
+            (device->is_disordered ? FLT_IS_DISORDERED : 0u) |
+            (device->starts_late ? FLT_STARTS_LATE : 0u) | (device->is_newer ? FLT_IS_NEWER : 0u),
         [FLT_D_FIRST_ID] = start->first_id,
         [FLT_D_BEFORE] = before,
         [FLT_D_SHOWN] = device->shown_parts,

@@ -156,6 +156,11 @@ bool fl_trace_has_final_state(const fl_trace *trace, size_t device)
     return trace->devices.items[device].has_final_state;
 }
 
+bool fl_trace_is_state_newer(const fl_trace *trace, size_t device)
+{
+    return trace->devices.items[device].is_newer;
+}
+
 fl_beside fl_trace_beside(const fl_trace *trace)
 {
     return trace->beside;

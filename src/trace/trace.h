@@ -116,6 +116,7 @@ typedef struct fl_trace_device {
     uint32_t impossible;                    /* text, valid where there are such parts */
     uint64_t unrecorded; /* bits of the kinds that were left out while recording */
     bool has_final_state, is_complete;
+    bool is_newer;     /* the final state is, than the last event */
     bool starts_late;  /* there was memory before the first event of which the file tells nothing */
     bool is_reordered; /* the events stood in another order in the file */
     bool is_disordered; /* they still do, and it could not be restored */
@@ -171,6 +172,12 @@ static inline bool fl_trace_has_whole_frees(const fl_trace_device *device)
 {
     uint64_t halves = UINT64_C(1) << FL_OP_FREE | UINT64_C(1) << FL_OP_FREE_DONE;
     return (device->unrecorded & halves) != 0;
+}
+
+/* Do the events lead to the final state? */
+static inline bool fl_trace_has_end(const fl_trace_device *device)
+{
+    return device->has_final_state && !device->is_newer;
 }
 
 static inline const fl_columns *fl_trace_columns(const fl_trace *trace, size_t device)

@@ -109,6 +109,31 @@ static uint64_t truth_fit(const char *taken, uint64_t size)
     return end;
 }
 
+static void a_range_is_taken_out_of_all_that_it_meets(void **state)
+{
+    (void)state;
+    const fl_host *host = fl_host_default();
+    fl_extents set = {0};
+    fl_extent extent;
+    uint64_t taken = 0;
+    add(&set, 10, 10);
+    add(&set, 20, 5);
+    add(&set, 30, 10);
+    assert_true(fl_extents_take(host, &set, 15, 20, &taken, NULL));
+    assert_int_equal(taken, 15); /* five bytes were in none */
+    assert_int_equal(set.count, 2);
+    assert_true(fl_extents_floor(&set, 10, &extent));
+    assert_int_equal(extent.size, 5);
+    assert_int_equal(extent.owner, 10);
+    assert_true(fl_extents_ceiling(&set, 11, &extent));
+    assert_int_equal(extent.address, 35);
+    assert_int_equal(extent.size, 5);
+    assert_true(fl_extents_take(host, &set, 36, 2, &taken, NULL));
+    assert_int_equal(taken, 2);
+    assert_int_equal(set.count, 3);
+    fl_extents_deinit(host, &set);
+}
+
 static void random_steps_agree_with_a_map_of_bytes(void **state)
 {
     (void)state;
@@ -183,6 +208,7 @@ int main(void)
         cmocka_unit_test(touching_is_not_overlapping),
         cmocka_unit_test(the_lowest_gap_that_holds_the_size_is_taken),
         cmocka_unit_test(another_size_moves_the_gap_behind),
+        cmocka_unit_test(a_range_is_taken_out_of_all_that_it_meets),
         cmocka_unit_test(random_steps_agree_with_a_map_of_bytes),
         cmocka_unit_test(ascending_addresses_keep_the_tree_flat),
         cmocka_unit_test(a_host_without_memory_leaves_the_set_as_it_was),

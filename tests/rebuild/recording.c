@@ -200,20 +200,25 @@ void recording_free(recording *ret)
     *ret = (recording){0};
 }
 
-/* Is the request of an allocation among the events from `first` on? */
-static bool is_known(const fl_trace *trace, uint64_t first, uint32_t id)
+/* The events of a recording that a copy has. */
+struct part {
+    uint64_t first, end;
+};
+
+/* Is the request of an allocation not among the events that are left out? */
+static bool is_known(const fl_trace *trace, struct part part, uint32_t id)
 {
-    for (uint64_t i = 0; i < first; i++) {
+    for (uint64_t i = 0; i < fl_trace_event_count(trace, 0); i++) {
         fl_event event;
         fl_trace_event(trace, 0, i, &event);
-        if (event.kind == FL_OP_ALLOC && event.id == id)
+        if ((i < part.first || i >= part.end) && event.kind == FL_OP_ALLOC && event.id == id)
             return false;
     }
     return true;
 }
 
 /* Allocations of the events that are left out are not known to the copy. */
-static fl_status copy_events(const fl_trace *from, uint64_t first, fl_trace *to, fl_error *error)
+static fl_status copy_events(const fl_trace *from, struct part part, fl_trace *to, fl_error *error)
 {
     fl_status status = FL_OK;
     uint32_t number;
@@ -224,17 +229,17 @@ static fl_status copy_events(const fl_trace *from, uint64_t first, fl_trace *to,
         status = fl_trace_intern_pool(to, names->pools[i], &number, error);
     for (uint32_t i = 0; i < fl_trace_alloc_count(from, 0) && status == FL_OK; i++)
         status = fl_trace_new_id(to, 0, i, &number, error);
-    for (uint64_t i = first; i < fl_trace_event_count(from, 0) && status == FL_OK; i++) {
+    for (uint64_t i = part.first; i < part.end && status == FL_OK; i++) {
         fl_event event;
         fl_trace_event(from, 0, i, &event);
         event.flags &= FL_EVENT_OOM;
-        event.id = is_known(from, first, event.id) ? event.id : FL_NONE;
+        event.id = is_known(from, part, event.id) ? event.id : FL_NONE;
         status = fl_trace_append(to, 0, &event, error);
     }
     return status;
 }
 
-static fl_status copy_from(const recording *run, uint64_t first, const fl_host *host,
+static fl_status copy_part(const recording *run, struct part part, const fl_host *host,
                            fl_trace **ret_trace, fl_error *error)
 {
     const fl_trace *from = run->trace;
@@ -243,7 +248,7 @@ static fl_status copy_from(const recording *run, uint64_t first, const fl_host *
         return FL_ERR_RESOURCE;
     to->format = from->format;
     to->devices.items[0].has_final_state = true;
-    fl_status status = copy_events(from, first, to, error);
+    fl_status status = copy_events(from, part, to, error);
     size_t count;
     const fl_segment_view *segments = fl_trace_final_segments(from, 0, &count);
     for (size_t i = 0; i < count && status == FL_OK; i++)
@@ -251,7 +256,7 @@ static fl_status copy_from(const recording *run, uint64_t first, const fl_host *
     const fl_block_view *blocks = fl_trace_final_blocks(from, 0, &count);
     for (size_t i = 0; i < count && status == FL_OK; i++) {
         fl_block_view block = blocks[i];
-        block.id = is_known(from, first, block.id) ? block.id : FL_NONE;
+        block.id = is_known(from, part, block.id) ? block.id : FL_NONE;
         status = fl_trace_add_block(to, 0, &block, FL_NONE, error);
     }
     const char *conf = fl_trace_conf(from);
@@ -269,16 +274,27 @@ static fl_status copy_from(const recording *run, uint64_t first, const fl_host *
 fl_status recording_copy(const recording *run, const fl_host *host, fl_trace **ret_trace,
                          fl_error *error)
 {
-    return copy_from(run, 0, host, ret_trace, error);
+    struct part all = {0, fl_trace_event_count(run->trace, 0)};
+    return copy_part(run, all, host, ret_trace, error);
+}
+
+static fl_trace *part_of(const recording *run, struct part part)
+{
+    fl_trace *trace;
+    fl_error error = {0};
+    if (copy_part(run, part, fl_host_default(), &trace, &error) != FL_OK)
+        fail_msg("%s", error.text);
+    return trace;
 }
 
 fl_trace *recording_cut(const recording *run, uint64_t lost)
 {
-    fl_trace *trace;
-    fl_error error = {0};
-    if (copy_from(run, lost, fl_host_default(), &trace, &error) != FL_OK)
-        fail_msg("%s", error.text);
-    return trace;
+    return part_of(run, (struct part){lost, fl_trace_event_count(run->trace, 0)});
+}
+
+fl_trace *recording_stop(const recording *run, uint64_t lost, uint64_t missed)
+{
+    return part_of(run, (struct part){lost, fl_trace_event_count(run->trace, 0) - missed});
 }
 
 /* ---- histories from words -------------------------------------------------------------------- */

@@ -33,6 +33,9 @@ fl_status recording_copy(const recording *run, const fl_host *host, fl_trace **r
 /* What a ring buffer that lost the first `lost` events has kept of it. */
 fl_trace *recording_cut(const recording *run, uint64_t lost);
 
+/* The same, but recording was stopped before the last `missed` events. */
+fl_trace *recording_stop(const recording *run, uint64_t lost, uint64_t missed);
+
 /* A history from words, for the columns alone: `a1` a request, `o1` a refused one, `f1` a free,
  * `d1` its completion, `S+` `S-` `M+` `M-` segments of 2 MiB (or `S+5`: 5 MiB), `s` a snapshot
  * entry.  A word may end in `/N`, the number of its stack. */

@@ -195,17 +195,10 @@ static void a_contradiction_leaves_no_start(void **state)
         uint8_t kind;
         uint64_t address, size;
     } rows[] = {
-        {FL_OP_ALLOC, MIB(10) + 512, 512},
-        {FL_OP_ALLOC, MIB(10), 513},
-        {FL_OP_FREE, MIB(10), 512},
-        {FL_OP_FREE_DONE, MIB(10), 512},
-        {FL_OP_FREE_DONE, MIB(50), 512},
-        {FL_EVENT_SEGMENT_ALLOC, MIB(10), MIB(2)},
-        {FL_EVENT_SEGMENT_ALLOC, MIB(50), MIB(2)},
-        {FL_EVENT_SEGMENT_FREE, MIB(11), MIB(2)},
-        {FL_EVENT_SEGMENT_FREE, MIB(50), 0},
-        {FL_EVENT_SEGMENT_MAP, MIB(10), MIB(2)},
-        {FL_EVENT_SEGMENT_UNMAP, MIB(11), MIB(2)},
+        {FL_OP_ALLOC, MIB(10) + 512, 512},   {FL_OP_ALLOC, MIB(10), 513},
+        {FL_OP_FREE, MIB(10), 512},          {FL_OP_FREE_DONE, MIB(10), 512},
+        {FL_OP_FREE_DONE, MIB(50), 512},     {FL_EVENT_SEGMENT_FREE, MIB(11), MIB(2)},
+        {FL_EVENT_SEGMENT_FREE, MIB(50), 0}, {FL_EVENT_SEGMENT_UNMAP, MIB(11), MIB(2)},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         fl_trace *trace = window_new(fl_host_default());
