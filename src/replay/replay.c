@@ -116,8 +116,14 @@ static fl_status read_settings(fl_replay *replay, fl_error *error)
         options->profile = fl_profile_newest();
     fl_settings_default(options->profile, &replay->settings);
     const char *first = first_settings(replay), *conf = first != NULL ? first : options->conf;
-    return conf == NULL ? FL_OK
-                        : fl_settings_parse(options->profile, conf, &replay->settings, error);
+    if (conf == NULL)
+        return FL_OK;
+    fl_error refusal = {0};
+    fl_status status = fl_settings_parse(options->profile, conf, &replay->settings, &refusal);
+    if (status != FL_ERR_USAGE || first == NULL)
+        return fl_pass_on(&refusal, error);
+    return fl_fail(error, FL_ERR_INPUT, "%s: event 0: %s", fl_trace_path(replay->trace),
+                   refusal.text);
 }
 
 static fl_status open_policy(fl_replay *replay, fl_error *error)

@@ -91,6 +91,31 @@ static void settings_are_judged_by_the_release(void **state)
     fl_trace_free(trace);
 }
 
+/* They are judged on opening; those of an op when it comes. */
+static void settings_that_were_found_first_are_those_to_begin_with(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *script, *message;
+    } cases[] = {
+        {"# conf=\nC max_split_size_mb:19 inferred=1\na 1 1\n",
+         "s.txt: event 0: CachingAllocator option max_split_size_mb too small, must be >= 20"},
+        {"# conf=\nC max_split_size_mb:19\na 1 1\n", NULL},
+        {"# conf=\na 1 1\nC max_split_size_mb:19 inferred=1\n", NULL},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        fl_trace *trace = read_script(cases[i].script);
+        fl_replay_options options = plain_options();
+        fl_replay *replay = NULL;
+        if (cases[i].message != NULL)
+            assert_refused(trace, &options, FL_ERR_INPUT, cases[i].message);
+        else
+            assert_int_equal(fl_replay_open(trace, &options, &replay, NULL), FL_OK);
+        fl_replay_close(replay);
+        fl_trace_free(trace);
+    }
+}
+
 static void plugins_say_which_options_they_know(void **state)
 {
     (void)state;
@@ -323,6 +348,7 @@ int main(void)
         cmocka_unit_test(the_default_is_torch_over_sim_at_the_newest_release),
         cmocka_unit_test(what_cannot_be_replayed_is_said_before_the_first_event),
         cmocka_unit_test(settings_are_judged_by_the_release),
+        cmocka_unit_test(settings_that_were_found_first_are_those_to_begin_with),
         cmocka_unit_test(plugins_say_which_options_they_know),
         cmocka_unit_test(ops_of_the_caller_are_asked_before_their_events),
         cmocka_unit_test(stepping_comes_to_the_same_as_running),

@@ -1,4 +1,4 @@
-#include "trace/build.h"
+#include "trace/told.h"
 
 #include "test.h"
 
@@ -108,6 +108,18 @@ static void blocks_from_before_the_window_make_it_incomplete(void **state)
     assert_false(is_complete(&pending));
 }
 
+static void a_start_that_was_told_makes_it_incomplete(void **state)
+{
+    (void)state;
+    for (int has_final_state = 0; has_final_state < 2; has_final_state++) {
+        maker make = maker_new(has_final_state);
+        fl_segment_view run = {.address = 0x1000, .size = 0x1000};
+        assert_int_equal(fl_told_add_run(make.trace, 0, &run, 0, 0, NULL), FL_OK);
+        assert_int_equal(fl_told_finish(make.trace, 0, NULL), FL_OK);
+        assert_false(is_complete(&make));
+    }
+}
+
 static void a_block_that_the_final_state_lacks_makes_it_incomplete(void **state)
 {
     (void)state;
@@ -149,6 +161,7 @@ int main(void)
         cmocka_unit_test(ranges_mapped_and_unmapped_in_other_pieces_add_up),
         cmocka_unit_test(memory_from_before_the_window_makes_it_incomplete),
         cmocka_unit_test(blocks_from_before_the_window_make_it_incomplete),
+        cmocka_unit_test(a_start_that_was_told_makes_it_incomplete),
         cmocka_unit_test(a_block_that_the_final_state_lacks_makes_it_incomplete),
         cmocka_unit_test(a_refused_request_leaves_nothing_behind),
         cmocka_unit_test(without_a_final_state_the_beginning_decides),

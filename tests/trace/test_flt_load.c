@@ -21,6 +21,8 @@ static const char *const files[] = {
     "tests/fuzz/corpus/snapshot/graph-proto2.pickle",
     "tests/fuzz/corpus/script/all.txt",
     "tests/fuzz/corpus/script/start.txt",
+    "tests/fuzz/corpus/script/inferred.txt",
+    "tests/fuzz/corpus/json/start.json",
 };
 
 static fl_trace *read_whole(const char *path)

@@ -32,6 +32,27 @@ static void a_new_trace_states_nothing(void **state)
     fl_trace_free(NULL);
 }
 
+static void what_is_told_is_not_inferred(void **state)
+{
+    (void)state;
+    static const struct {
+        fl_format format;
+        bool has_ops, is_inferred, expected;
+    } cases[] = {
+        {FL_FORMAT_SCRIPT, false, false, false},  {FL_FORMAT_SCRIPT, false, true, true},
+        {FL_FORMAT_SNAPSHOT, false, false, true}, {FL_FORMAT_SNAPSHOT, true, false, false},
+        {FL_FORMAT_SNAPSHOT, true, true, true},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        fl_trace *trace = new_trace();
+        trace->format = cases[i].format;
+        trace->has_ops = cases[i].has_ops;
+        trace->is_inferred = cases[i].is_inferred;
+        assert_int_equal(fl_trace_is_inferred(trace), cases[i].expected);
+        fl_trace_free(trace);
+    }
+}
+
 static void the_op_of_an_event_is_what_was_asked(void **state)
 {
     (void)state;
@@ -127,6 +148,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_new_trace_states_nothing),
+        cmocka_unit_test(what_is_told_is_not_inferred),
         cmocka_unit_test(the_op_of_an_event_is_what_was_asked),
         cmocka_unit_test(ids_have_names_of_their_own_or_are_them),
         cmocka_unit_test(stacks_are_read_frame_by_frame),
