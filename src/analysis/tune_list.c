@@ -39,14 +39,22 @@ static void keep_distinct(struct fl_tune_sizes *sizes)
     sizes->count = kept;
 }
 
+static void survey_op(fl_tune_state *state, uint8_t kind)
+{
+    state->has_limit |= kind == FL_OP_LIMIT;
+    state->is_configured |= kind == FL_OP_CONFIGURE;
+}
+
 static fl_status survey_trace(fl_tune_state *state, size_t index, fl_error *error)
 {
-    const fl_columns *columns =
-        fl_trace_columns(state->traces[index], state->options->trace_devices[index]);
+    size_t device = state->options->trace_devices[index], count;
+    const fl_columns *columns = fl_trace_columns(state->traces[index], device);
+    const fl_insertion *inferred = fl_trace_insertions(state->traces[index], device, &count);
     state->events += columns->count;
+    for (size_t i = 0; i < count; i++)
+        survey_op(state, inferred[i].op.kind);
     for (uint64_t i = 0; i < columns->count; i++) {
-        state->has_limit |= columns->kind[i] == FL_OP_LIMIT;
-        state->is_configured |= columns->kind[i] == FL_OP_CONFIGURE;
+        survey_op(state, columns->kind[i]);
         if (columns->kind[i] != FL_OP_ALLOC || columns->size[i] == 0)
             continue;
         /* Repetitions are thinned out before the list could outgrow the distinct sizes much. */

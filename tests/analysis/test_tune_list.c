@@ -1,4 +1,5 @@
 #include "test.h"
+#include "trace/build.h"
 #include "tuning.h"
 
 #include <string.h>
@@ -102,6 +103,24 @@ static void collection_brings_a_limit_along(void **state)
     fl_trace_free(own);
 }
 
+static void what_was_found_is_surveyed_as_if_told(void **state)
+{
+    (void)state;
+    static const uint8_t kinds[] = {FL_OP_TRIM, FL_OP_LIMIT, FL_OP_CONFIGURE};
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+        fl_trace *own = tuning_read("a 1 32MiB\n");
+        const fl_trace *trace = own;
+        fl_op op = {.kind = kinds[i], .id = FL_NONE, .stream = FL_NONE, .pool = FL_NONE, .text = 0};
+        assert_int_equal(fl_trace_insert(own, 0, 0, &op, NULL), FL_OK);
+        fl_tune_options options = tuning_options("2.9.1", 100);
+        fl_tune_state list = tuning_open(&trace, 1, &options);
+        assert_int_equal(list.has_limit, kinds[i] == FL_OP_LIMIT);
+        assert_int_equal(list.is_configured, kinds[i] == FL_OP_CONFIGURE);
+        tuning_close(&list);
+        fl_trace_free(own);
+    }
+}
+
 static void a_split_limit_with_expandable_segments_is_marked(void **state)
 {
     (void)state;
@@ -139,6 +158,7 @@ int main(void)
         cmocka_unit_test(a_release_is_asked_only_what_it_knows),
         cmocka_unit_test(what_the_trace_never_looks_at_is_left_out),
         cmocka_unit_test(collection_brings_a_limit_along),
+        cmocka_unit_test(what_was_found_is_surveyed_as_if_told),
         cmocka_unit_test(a_split_limit_with_expandable_segments_is_marked),
         cmocka_unit_test(every_mark_is_a_place_for_empty_cache),
     };
