@@ -513,7 +513,7 @@ fl_status fl_trace_finish(fl_trace *trace, fl_error *error)
         if (status == FL_OK && !device->is_complete && !device->start.is_known)
             status = fl_trace_number_before(trace, i, error);
         if (status == FL_OK && !device->is_complete && device->has_final_state &&
-            !device->start.is_known)
+            !device->start.is_known && !trace->has_ops)
             status = fl_trace_restore_order(trace, i, error);
         if (status != FL_OK)
             return status;

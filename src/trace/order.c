@@ -86,6 +86,7 @@ static fl_status set_events(fl_trace *trace, size_t device, const fl_columns *ol
     fl_columns_deinit(trace->host, &of->columns);
     of->columns = (fl_columns){0};
     of->alloc_count = 0;
+    of->originals.count = of->categories.count = of->notes.count = 0; /* only of forged files */
     fl_status status = fill_columns(trace, device, old, order, first, error);
     if (status == FL_OK && !fl_columns_trim(trace->host, &of->columns, error))
         status = FL_ERR_RESOURCE;
