@@ -3,9 +3,11 @@
  * The recorder's ring knows one place where it goes on.  If max_entries is changed while it runs,
  * nothing is moved: what is read out of it later is made of pieces, each in order, that do not
  * follow each other; and of a ring made smaller, the piece behind its new end is older than all
- * that the ring has lost since.  So where the walk back breaks and times go back, the events are
- * put in order by their times.  The walk is tried from the end over more and more pieces, as far as
- * it holds; what lies before that is behind a gap and is left out. */
+ * that the ring has lost since.  So where times go back, the events are put in order by them.  If
+ * the walk back breaks in the order of the file, it is tried from the end over more and more
+ * pieces, as far as it holds; what lies before that is behind a gap and is left out.  If it does
+ * not, pieces may have come together that do not contradict each other: then their times decide, as
+ * long as the walk holds over all of them. */
 #include "trace/build.h"
 
 #include "base/memory.h"
@@ -141,8 +143,9 @@ static void set_file_order(struct ordered_event *order, const fl_columns *old)
         order[i] = (struct ordered_event){old->time_us[i], (uint32_t)i};
 }
 
+/* `holds`: in the order of the file, too. */
 static fl_status order_events(fl_trace *trace, size_t device, const fl_columns *old,
-                              struct ordered_event *order, fl_error *error)
+                              struct ordered_event *order, bool holds, fl_error *error)
 {
     fl_trace_device *of = &trace->devices.items[device];
     uint64_t first;
@@ -151,9 +154,9 @@ static fl_status order_events(fl_trace *trace, size_t device, const fl_columns *
     fl_status status = find_longest(trace, device, old, order, &first, error);
     if (status != FL_OK)
         return status;
-    of->is_reordered = first < old->count;
-    of->is_disordered = !of->is_reordered;
-    if (of->is_disordered) {
+    of->is_reordered = holds ? first == 0 : first < old->count;
+    of->is_disordered = !of->is_reordered && !holds;
+    if (!of->is_reordered) {
         set_file_order(order, old);
         return set_events(trace, device, old, order, 0, error);
     }
@@ -175,7 +178,7 @@ fl_status fl_trace_restore_order(fl_trace *trace, size_t device, fl_error *error
     if (!is_in_pieces(&of->columns))
         return FL_OK;
     fl_status status = find_whether_it_holds(trace, device, &holds, error);
-    if (status != FL_OK || holds || of->unrecorded != 0)
+    if (status != FL_OK || of->unrecorded != 0)
         return status;
     fl_columns old = of->columns;
     size_t size = old.count * sizeof(struct ordered_event);
@@ -183,7 +186,7 @@ fl_status fl_trace_restore_order(fl_trace *trace, size_t device, fl_error *error
     if (order == NULL)
         return FL_ERR_RESOURCE;
     of->columns = (fl_columns){0};
-    status = order_events(trace, device, &old, order, error);
+    status = order_events(trace, device, &old, order, holds, error);
     of->unrecorded = 0; /* what tries seemed to show */
     fl_delete(trace->host, order, size);
     fl_columns_deinit(trace->host, &old);

@@ -121,13 +121,30 @@ static void an_order_that_no_time_restores_is_called_wrong(void **state)
     fl_trace_free(trace);
 }
 
-static void times_that_go_back_do_not_matter_where_all_fits(void **state)
+static void times_that_go_back_do_not_matter_where_only_the_file_fits(void **state)
 {
     (void)state;
-    fl_trace *trace = told_read("alloc 1000000 500 5\nalloc 1000200 400 4\n", STATE);
+    fl_trace *trace = told_read("alloc 1000000 500 5\nfree_requested 1000a00 400 7\n"
+                                "free_completed 1000a00 400 6\n",
+                                STATE);
     uint64_t left_out;
     assert_int_equal(fl_trace_order(trace, 0, &left_out), FL_ORDER_AS_RECORDED);
     assert_address(trace, 0, 0x1000000, 0);
+    fl_trace_free(trace);
+}
+
+/* The pieces of a ring made larger may not touch the same blocks. */
+static void times_decide_where_either_order_fits(void **state)
+{
+    (void)state;
+    fl_trace *trace = told_read("free_requested 1000a00 700 2\nfree_completed 1000a00 700 3\n"
+                                "alloc 1000200 400 5\nalloc 1000000 500 4\n",
+                                STATE);
+    uint64_t left_out;
+    assert_int_equal(fl_trace_order(trace, 0, &left_out), FL_ORDER_RESTORED);
+    assert_int_equal(left_out, 0);
+    assert_address(trace, 2, 0x1000000, 0);
+    assert_address(trace, 3, 0x1000200, 1);
     fl_trace_free(trace);
 }
 
@@ -148,7 +165,8 @@ int main(void)
         cmocka_unit_test(names_and_notes_do_not_outlive_another_order),
         cmocka_unit_test(a_history_with_all_operations_stays_in_its_order),
         cmocka_unit_test(an_order_that_no_time_restores_is_called_wrong),
-        cmocka_unit_test(times_that_go_back_do_not_matter_where_all_fits),
+        cmocka_unit_test(times_that_go_back_do_not_matter_where_only_the_file_fits),
+        cmocka_unit_test(times_decide_where_either_order_fits),
         cmocka_unit_test(a_contradiction_is_no_matter_of_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
