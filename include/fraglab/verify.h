@@ -34,6 +34,7 @@ typedef enum fl_excuse {
     FL_EXCUSE_OLD_ORDER,     /* it hangs on which of two equals came first, before the window */
     FL_EXCUSE_OPEN_TAIL,     /* it hangs on the size of a block that nothing shows */
     FL_EXCUSE_NEWER_STATE,   /* the final state is newer than the last event */
+    FL_EXCUSE_OLD_AGE,       /* it hangs on how long a segment was free before the window */
     FL_EXCUSE_COUNT
 } fl_excuse;
 

@@ -20,6 +20,8 @@ static const struct {
                                           "since, is not known"},
     [FL_EXCUSE_NEWER_STATE] = {"newer_state", "the final state is newer than the last event, and "
                                               "what came in between was not recorded"},
+    [FL_EXCUSE_OLD_AGE] = {"old_age", "how long a segment had been free before the first event, by "
+                                      "which it is collected, is not known"},
 };
 
 const char *fl_excuse_name(fl_excuse excuse)

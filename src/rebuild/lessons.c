@@ -2,6 +2,8 @@
  * the tail is looked for first. */
 #include "rebuild/lessons.h"
 
+#include "rebuild/collected.h"
+
 void fl_lessons_deinit(const fl_host *host, fl_lessons *lessons)
 {
     fl_vector_deinit(host, &lessons->ages);
@@ -23,6 +25,8 @@ fl_status fl_lesson_judge(const fl_miss *miss, const fl_trace *trace, size_t dev
         lesson.excuse = FL_EXCUSE_OPEN_TAIL;
     else if (is_order)
         lesson.excuse = FL_EXCUSE_OLD_ORDER;
+    else if (fl_collected_judge(miss, trace, device, replay))
+        lesson.excuse = FL_EXCUSE_OLD_AGE;
     *ret_lesson = lesson;
     return FL_OK;
 }
