@@ -333,13 +333,31 @@ static bool add_settings(struct thinking *thinking, uint64_t event, const fl_set
            add_idea(thinking, &idea);
 }
 
-/* Texts name one setting as a rule, and forget the others but for expandable segments. */
-static bool think_of_settings_at(struct thinking *thinking, uint64_t event)
+static bool think_of_numbers(struct thinking *thinking, uint64_t event, const fl_settings *plain)
 {
     static const uint16_t limits[] = {128, 64,   256, 512, 32,  100, 200,  50,   1024, 24,   48,
                                       80,  96,   150, 160, 192, 300, 384,  400,  500,  640,  768,
                                       800, 1000, 40,  20,  21,  22,  1500, 2000, 2048, 4096, 8192};
     static const uint8_t divisions[] = {2, 4, 8, 16, 32, 64, 1};
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        fl_settings limited = *plain;
+        limited.max_split_bytes = (uint64_t)limits[i] << 20;
+        if (!add_settings(thinking, event, &limited))
+            return false;
+    }
+    for (size_t i = 0; i < sizeof divisions; i++) {
+        fl_settings divided = *plain;
+        for (size_t k = 0; k < FL_ROUNDUP_SLOTS; k++)
+            divided.divisions[k] = divisions[i];
+        if (!add_settings(thinking, event, &divided))
+            return false;
+    }
+    return true;
+}
+
+/* Texts name one setting as a rule, and forget the others but for expandable segments. */
+static bool think_of_settings_at(struct thinking *thinking, uint64_t event)
+{
     settings_at(thinking, event, &thinking->now);
     fl_settings plain;
     fl_settings_default(thinking->profile, &plain);
@@ -349,27 +367,24 @@ static bool think_of_settings_at(struct thinking *thinking, uint64_t event)
     if (!add_settings(thinking, event, &thinking->stated) ||
         !add_settings(thinking, event, &plain) || !add_settings(thinking, event, &flipped))
         return false;
-    if ((thinking->reach & FL_REACH_NUMBERS) == 0)
-        return true;
-    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
-        fl_settings limited = plain;
-        limited.max_split_bytes = (uint64_t)limits[i] << 20;
-        if (!add_settings(thinking, event, &limited))
-            return false;
-    }
-    for (size_t i = 0; i < sizeof divisions; i++) {
-        fl_settings divided = plain;
-        for (size_t k = 0; k < FL_ROUNDUP_SLOTS; k++)
-            divided.divisions[k] = divisions[i];
-        if (!add_settings(thinking, event, &divided))
-            return false;
-    }
-    return true;
+    return (thinking->reach & FL_REACH_NUMBERS) == 0 ||
+           (think_of_numbers(thinking, event, &plain) &&
+            think_of_numbers(thinking, event, &flipped));
+}
+
+/* Does the guess say what the settings were at the start? */
+static bool has_first_settings(const fl_guess *guess)
+{
+    const struct fl_plan *others = &guess->others;
+    for (size_t i = 0; i < others->count && others->items[i].event == 0; i++)
+        if (others->items[i].op.kind == FL_OP_CONFIGURE)
+            return true;
+    return false;
 }
 
 static bool think_of_settings(struct thinking *thinking)
 {
-    bool has_first = thinking->begin == 0 || thinking->guess->others.count > 0;
+    bool has_first = thinking->begin == 0 || has_first_settings(thinking->guess);
     return think_of_settings_at(thinking, thinking->begin) &&
            (has_first || think_of_settings_at(thinking, 0));
 }

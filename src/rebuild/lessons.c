@@ -35,7 +35,7 @@ fl_status fl_lessons_learn(const fl_host *host, fl_lessons *lessons, const fl_le
                            bool *ret_is_new, fl_error *error)
 {
     *ret_is_new = false;
-    if (lessons->left == 0)
+    if (lessons->left == 0 || (lesson->tail.bytes == 0 && lesson->ages.count == 0))
         return FL_OK;
     lessons->left--;
     *ret_is_new = lesson->tail.bytes > 0;

@@ -6,15 +6,19 @@
 
 typedef struct fl_look {
     uint64_t address;
-    bool found;                          /* a block begins there */
+    bool found;                          /* a block begins there, or holds it */
     fl_segment_view segment;             /* of the block */
     fl_block_view before, block, behind; /* size 0: none of the same segment or run */
-    bool is_behind;                      /* for the walk */
+    bool is_wide, is_behind;             /* for the walk */
     fl_segment_view walked;
     fl_block_view last;
 } fl_look;
 
 fl_status fl_look_at(const fl_replay *replay, uint64_t address, fl_look *ret_look, fl_error *error);
+
+/* The same of the block that holds an address. */
+fl_status fl_look_around(const fl_replay *replay, uint64_t address, fl_look *ret_look,
+                         fl_error *error);
 
 /* Was something cut off from the free block from which the one that was looked at has just been
  * taken?  It lies behind it, since free neighbours are one. */

@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "rebuild/ideas.h"
 
-#define MOST_TRIALS   800                 /* of one kind of ideas */
+#define MOST_TRIALS   3200                /* of one kind of ideas */
 #define MOST_EVENTS   (UINT64_C(1) << 24) /* of all trials together */
 #define MOST_BRANCHES 64
 #define MOST_SOUGHT   3  /* changes of settings whose place is sought, by difference */
@@ -163,6 +163,8 @@ static fl_status try_idea(struct repair *repair, uint32_t from, size_t first, co
     fl_attempt attempt;
     if (!branch_restore(repair->host, &repair->branches.items[from], repair->guess, error))
         return FL_ERR_RESOURCE;
+    if (idea->kind == FL_IDEA_SETTINGS && idea->event == 0)
+        repair->guess->lessons.tails.count = 0; /* they were learnt under others */
     fl_status status =
         fl_idea_apply(repair->trace, repair->device, &repair->ideas, idea, repair->guess, error);
     if (status == FL_OK)

@@ -75,17 +75,16 @@ static bool size_block(struct placing *placing, size_t i, const fl_segment_view 
     uint64_t rounded = fl_round_size(placing->profile, settings, block->requested);
     block->size = rounded < room ? rounded : room;
     uint64_t gap = room - block->size;
-    if (gap == 0 || run->is_small || settings->expandable)
+    if (gap == 0 || run->is_small || (settings->expandable && run->is_expandable))
         return true;
+    bool is_plain = !settings->expandable && !run->is_expandable; /* and has always been */
     bool is_oversize = rounded >= settings->max_split_bytes;
     bool fills_run = block->address == run->address && room == run->size;
-    if (gap <= FL_SMALL_SIZE || (is_oversize && fills_run)) {
+    if (is_plain && (gap <= FL_SMALL_SIZE || (is_oversize && fills_run))) {
         note_tail(placing, room - block->size);
         block->size = room;
         return true;
     }
-    if (is_oversize)
-        return true;
     fl_extent extent = {block->address + block->size, gap, (uint32_t)i};
     return fl_extents_insert(placing->host, &placing->gaps, extent, placing->error);
 }
@@ -106,9 +105,10 @@ static bool size_blocks(struct placing *placing)
 }
 
 /* Is a tail of that size possible? */
-static bool is_tail(uint64_t size)
+static bool is_tail(const struct placing *placing, const fl_block_view *block, uint64_t size)
 {
-    return size <= FL_SMALL_SIZE && size % FL_MIN_BLOCK == 0;
+    return size <= fl_tails_most(placing->profile, placing->settings, block->requested) &&
+           size % FL_MIN_BLOCK == 0;
 }
 
 static bool is_end_of_block(const struct placing *placing, uint8_t kind)
@@ -123,7 +123,7 @@ static bool leave_open(struct placing *placing, const fl_extent *gap)
     fl_trace_start *start = &placing->device->start;
     fl_block_view *block = &placing->blocks.items[gap->owner];
     uint64_t tail = fl_tails_known(start, block->address);
-    bool is_learnt = tail > 0 && tail < gap->size;
+    bool is_learnt = tail > 0 && tail <= gap->size;
     block->size += is_learnt ? tail : 0;
     if (is_learnt)
         note_tail(placing, tail);
@@ -149,7 +149,7 @@ static bool read_gaps(struct placing *placing)
             address - gap.address < gap.size) {
             fl_extents_remove(&placing->gaps, gap.address, NULL);
             uint64_t tail = address - gap.address;
-            if (tail > 0 && is_tail(tail)) {
+            if (tail > 0 && is_tail(placing, &placing->blocks.items[gap.owner], tail)) {
                 placing->blocks.items[gap.owner].size += tail;
                 note_tail(placing, tail);
             }

@@ -20,6 +20,10 @@ fl_status fl_tails_judge(const fl_miss *miss, const fl_trace *trace, size_t devi
 fl_status fl_tails_learn(const fl_host *host, struct fl_u64_vector *tails, const fl_tail *tail,
                          fl_error *error);
 
+/* How large one can be that is behind a block of `requested` bytes: what is too large to be split
+ * is given whole. */
+uint64_t fl_tails_most(const fl_profile *profile, const fl_settings *settings, uint64_t requested);
+
 /* What was learnt of the block at an address; 0: nothing. */
 uint64_t fl_tails_known(const fl_trace_start *start, uint64_t block);
 

@@ -274,6 +274,19 @@ static fl_status replay_control(fl_replay *replay, const struct place *place, fl
     return status == FL_OK ? finish(replay, place, op, &result, error) : status;
 }
 
+/* Whoever looks at the replay from outside goes by the same settings, if they are PyTorch's. */
+static fl_status replay_configure(fl_replay *replay, const struct place *place, fl_op *op,
+                                  fl_error *error)
+{
+    fl_result result = {0};
+    fl_status status = replay->policy->control(replay->policy_state, op, &result, error);
+    if (status != FL_OK)
+        return status;
+    fl_settings_parse(replay->options.profile, fl_trace_names(replay->trace)->texts[op->text],
+                      &replay->settings, NULL);
+    return finish(replay, place, op, &result, error);
+}
+
 /* What becomes of each kind; `needs`: the capability without which an op means nothing. */
 static const struct handler {
     fl_status (*run)(fl_replay *replay, const struct place *place, fl_op *op, fl_error *error);
@@ -288,7 +301,7 @@ static const struct handler {
     [FL_OP_POOL_RELEASE] = {replay_control, FL_CAN_POOLS},
     [FL_OP_TRIM] = {replay_control, 0},
     [FL_OP_LIMIT] = {replay_control, FL_CAN_SETTINGS},
-    [FL_OP_CONFIGURE] = {replay_control, FL_CAN_SETTINGS},
+    [FL_OP_CONFIGURE] = {replay_configure, FL_CAN_SETTINGS},
     [FL_OP_EVENTS_HOLD] = {replay_control, FL_CAN_STREAMS},
     [FL_OP_EVENTS_COMPLETE] = {replay_control, FL_CAN_STREAMS},
     [FL_OP_FREE_DONE] = {replay_free_done, 0},

@@ -9,7 +9,9 @@
 #define BASE   UINT64_C(0x7f0000000000)
 #define MIB(n) ((uint64_t)(n) << 20)
 
-static fl_look look_after(const char *script, uint64_t address)
+static fl_look look_after_by(fl_status (*look_by)(const fl_replay *replay, uint64_t address,
+                                                  fl_look *ret_look, fl_error *error),
+                             const char *script, uint64_t address)
 {
     fl_trace *trace = NULL;
     fl_replay *replay = NULL;
@@ -18,10 +20,15 @@ static fl_look look_after(const char *script, uint64_t address)
     assert_int_equal(fl_replay_open(trace, &options, &replay, NULL), FL_OK);
     assert_int_equal(fl_replay_run(replay, NULL), FL_OK);
     fl_look look;
-    assert_int_equal(fl_look_at(replay, address, &look, NULL), FL_OK);
+    assert_int_equal(look_by(replay, address, &look, NULL), FL_OK);
     fl_replay_close(replay);
     fl_trace_free(trace);
     return look;
+}
+
+static fl_look look_after(const char *script, uint64_t address)
+{
+    return look_after_by(fl_look_at, script, address);
 }
 
 static void a_block_is_seen_with_its_neighbours(void **state)
@@ -54,12 +61,26 @@ static void nothing_begins_inside_of_a_block(void **state)
     assert_false(look_after("a 1 20MiB\n", BASE + 512).found);
 }
 
+static void a_block_is_found_by_any_address_in_it(void **state)
+{
+    (void)state;
+    static const char script[] = "a 1 3MiB\na 2 2MiB\n";
+    fl_look look = look_after_by(fl_look_around, script, BASE + MIB(5) - 1);
+    assert_true(look.found);
+    assert_int_equal(look.block.address, BASE + MIB(3));
+    assert_int_equal(look.before.address, BASE);
+    assert_int_equal(look.behind.address, BASE + MIB(5));
+    assert_false(look_after_by(fl_look_around, script, BASE - 1).found);
+    assert_false(look_after_by(fl_look_around, script, BASE + MIB(20)).found);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_block_is_seen_with_its_neighbours),
         cmocka_unit_test(a_segment_has_no_neighbours),
         cmocka_unit_test(nothing_begins_inside_of_a_block),
+        cmocka_unit_test(a_block_is_found_by_any_address_in_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,6 +86,27 @@ static void a_cut_window_is_rebuilt_with_what_its_decisions_show(void **state)
     recording_free(&run);
 }
 
+/* A file states the settings at its end; the window began under others. */
+static void a_cut_window_may_begin_under_other_settings(void **state)
+{
+    (void)state;
+    static const char script[] = "# cap=1GiB conf=expandable_segments:True\n"
+                                 "C expandable_segments:False,max_split_size_mb:64\n"
+                                 "a 1 90MiB\na 2 30MiB\n"
+                                 "f 1\na 3 30MiB\na 4 3MiB\nf 2\n"
+                                 "C expandable_segments:True\na 5 140MiB\na 6 30MiB\na 7 500\n";
+    recording run;
+    recording_make(&run, "settle", script, strlen(script));
+    fl_trace *cut = recording_cut(&run, 4);
+    fl_verdict verdict;
+    assert_false(fl_trace_is_complete(cut, 0));
+    assert_int_equal(fl_verify_sought(cut, 0, NULL, NULL, &verdict, NULL), FL_OK);
+    assert_false(verdict.has_difference);
+    assert_int_equal(verdict.inferred.settings, 2);
+    fl_trace_free(cut);
+    recording_free(&run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -93,6 +114,7 @@ int main(void)
         cmocka_unit_test(what_explains_itself_needs_no_search),
         cmocka_unit_test(what_was_found_is_not_sought_again),
         cmocka_unit_test(a_search_that_finds_nothing_leaves_what_the_file_states),
+        cmocka_unit_test(a_cut_window_may_begin_under_other_settings),
         cmocka_unit_test(a_cut_window_is_rebuilt_with_what_its_decisions_show),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

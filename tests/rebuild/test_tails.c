@@ -57,6 +57,46 @@ static void a_tail_that_no_decision_shows_stays_open(void **state)
     assert_equal_throughout(&verdict);
 }
 
+/* The verdict on a window that begins where the first script ends. */
+static fl_verdict verdict_behind(const char *before, const char *script)
+{
+    char text[1024];
+    recording run;
+    snprintf(text, sizeof text, "%s%s", before, script);
+    recording_make(&run, "before", before, strlen(before));
+    uint64_t lost = fl_trace_event_count(run.trace, 0);
+    recording_free(&run);
+    return verdict_of_cut(text, lost);
+}
+
+/* The tail is from a time when expandable segments were off; since then any rest is split off. */
+static void where_a_request_went_shows_where_a_free_block_began(void **state)
+{
+    (void)state;
+    static const char before[] = "# cap=1GiB conf=expandable_segments:True\n"
+                                 "C expandable_segments:False\n"
+                                 "a 1 3MiB\na 2 2MiB\na 3 15MiB\nf 1\na 4 2560KiB\n"
+                                 "C expandable_segments:True\n";
+    fl_verdict verdict = verdict_behind(before, "f 2\na 5 2MiB\nf 4\n");
+    assert_int_equal(verdict.inferred.hidden_tails, 1);
+    assert_int_equal(verdict.inferred.hidden_tail_bytes, 512 << 10);
+    assert_equal_throughout(&verdict);
+}
+
+/* Of a segment that was split before there was a limit, a part is given whole, 4 MiB too large. */
+static void what_may_not_be_split_has_a_larger_tail(void **state)
+{
+    (void)state;
+    static const char before[] = "# cap=1GiB conf=max_split_size_mb:64\n"
+                                 "C expandable_segments:False\n"
+                                 "a 9 210MiB\nf 9\na 1 100MiB\na 2 104MiB\na 3 6MiB\nf 2\n"
+                                 "C max_split_size_mb:64\na 4 100MiB\n";
+    fl_verdict verdict = verdict_behind(before, "a 5 3MiB\nf 4\na 6 103MiB\n");
+    assert_int_equal(verdict.inferred.hidden_tails, 1);
+    assert_int_equal(verdict.inferred.hidden_tail_bytes, 4 << 20);
+    assert_equal_throughout(&verdict);
+}
+
 /* ---- any history ----------------------------------------------------------------------------- */
 
 static uint32_t dice(uint32_t *seed, uint32_t sides)
@@ -101,6 +141,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_request_that_went_elsewhere_shows_a_tail),
         cmocka_unit_test(a_tail_that_no_decision_shows_stays_open),
+        cmocka_unit_test(where_a_request_went_shows_where_a_free_block_began),
+        cmocka_unit_test(what_may_not_be_split_has_a_larger_tail),
         cmocka_unit_test(cut_histories_come_out_whatever_was_hidden),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
