@@ -13,6 +13,7 @@ typedef struct fl_read_options {
     const fl_host *host; /* NULL: the default host */
     const char *format;  /* a reader's name, or NULL: found from the content */
     bool accept_cut;     /* a file cut off gives the whole events before the cut, and a warning */
+    fl_range_end end;    /* of each device, the events from here on are not kept: fl_trace_behind */
     /* Called now and then with bytes read so far and in all (0: unknown); false stops the reading
      * with FL_ERR_NO.  May be NULL. */
     bool (*progress)(void *user, uint64_t done, uint64_t total);
@@ -22,7 +23,8 @@ typedef struct fl_read_options {
 /* Reads a file (`-`: standard input; gzip and zstd are unpacked on the way).  On success the
  * caller owns *ret_trace.  On failure it is untouched and `error` names file, place and what was
  * expected: FL_ERR_INPUT, FL_ERR_UNAVAILABLE (packed, or of a version, that this build cannot
- * read), FL_ERR_RESOURCE. */
+ * read), FL_ERR_RESOURCE.  A file whose events behind `end` turn out to be needed, as where they
+ * are out of order, is read again and kept whole; standard input cannot be: FL_ERR_UNAVAILABLE. */
 FL_API fl_status fl_read_file(const char *path, const fl_read_options *options,
                               fl_trace **ret_trace, fl_error *error);
 

@@ -84,6 +84,23 @@ typedef struct fl_beside {
     uint64_t host_events;
 } fl_beside;
 
+/* One end of a range of events: a number, or seconds since the first event that has a time. */
+typedef struct fl_range_end {
+    bool is_given, is_time;
+    uint64_t event;
+    double seconds;
+} fl_range_end;
+
+/* What is known of the events behind the end of a range, which are read and not kept. */
+typedef struct fl_behind {
+    uint64_t events;
+    bool has_refusal; /* the first request of them that was refused: */
+    uint64_t refused_bytes, free_bytes;
+    uint64_t added_bytes,
+        taken_bytes;    /* segments taken and given back from the range's end to it */
+    uint64_t most_room; /* by how much what was free exceeded what was refused, at most */
+} fl_behind;
+
 typedef struct fl_trace fl_trace;
 
 FL_API void fl_trace_free(fl_trace *trace); /* accepts NULL */
@@ -98,6 +115,11 @@ FL_API const char *fl_trace_format_name(const fl_trace *trace);
 FL_API size_t fl_trace_device_count(const fl_trace *trace);
 FL_API uint64_t fl_trace_event_count(const fl_trace *trace, size_t device);
 FL_API uint32_t fl_trace_alloc_count(const fl_trace *trace, size_t device);
+
+/* All zero where the trace was read to its end.  Events of the same operation as the last one of
+ * the range are kept; what the file shows at its end is undone to there, and shows of blocks only
+ * those in use, with size 0 where they were freed behind it. */
+FL_API fl_behind fl_trace_behind(const fl_trace *trace, size_t device);
 
 /* `index` < fl_trace_event_count. */
 FL_API void fl_trace_event(const fl_trace *trace, size_t device, uint64_t index,
@@ -165,6 +187,10 @@ FL_API const char *fl_trace_impossible(const fl_trace *trace, size_t device, uin
 
 /* Stack of the last allocation in each of the final blocks, or FL_NONE. */
 FL_API uint32_t fl_trace_final_stack(const fl_trace *trace, size_t device, size_t block);
+
+/* The event by which the program frees the block behind the range that was read; UINT64_MAX: none.
+ */
+FL_API uint64_t fl_trace_final_free(const fl_trace *trace, size_t device, size_t block);
 
 /* Is the window complete: does walking back from the final state end with nothing?  A script is
  * complete.  A file cut off has no final state: complete if it starts with the device's memory and

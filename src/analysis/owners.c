@@ -29,9 +29,13 @@ static void owners_note_final(fl_owners *owners)
     size_t count;
     const fl_block_view *blocks = fl_trace_final_blocks(owners->trace, owners->device, &count);
     for (size_t i = 0; i < count; i++) {
-        uint32_t id = blocks[i].id;
-        if (id < owners->count && owners->items[id].stack == FL_NONE)
-            owners->items[id].stack = fl_trace_final_stack(owners->trace, owners->device, i);
+        if (blocks[i].id >= owners->count)
+            continue;
+        fl_owner *owner = &owners->items[blocks[i].id];
+        if (owner->stack == FL_NONE)
+            owner->stack = fl_trace_final_stack(owners->trace, owners->device, i);
+        if (owner->freed == FL_NO_EVENT)
+            owner->freed = fl_trace_final_free(owners->trace, owners->device, i);
     }
 }
 

@@ -204,6 +204,7 @@ fl_status fl_session_read_file(fl_session *session, const char *path, fl_trace *
         .host = &session->host,
         .format = options->from,
         .accept_cut = options->accepts_cut,
+        .end = session->read_end,
         .progress = fl_progress_tick,
         .user = &session->progress,
     };

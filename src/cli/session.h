@@ -44,6 +44,7 @@ struct fl_session {
     fl_emit *emit;
     fl_progress progress;
     fl_warnings warnings;
+    fl_range_end read_end; /* of --range: what lies behind is not kept */
 };
 
 /* Prints `fraglab: TEXT` and the hint, if any, to standard error. */

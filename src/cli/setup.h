@@ -21,13 +21,6 @@ typedef enum fl_origin {
     FL_ORIGIN_COUNT
 } fl_origin;
 
-/* One end of --range. */
-typedef struct fl_range_end {
-    bool is_given, is_time;
-    uint64_t event;
-    double seconds;
-} fl_range_end;
-
 typedef struct fl_setup {
     const fl_policy_ops *policy;
     const char *policy_params;
@@ -132,7 +125,7 @@ bool fl_setup_shows_limit(const fl_trace *trace, size_t device);
 /* The parts of fl_setup_from_options and fl_setup_from_trace that have files of their own. */
 fl_status fl_setup_gpu_from_options(fl_session *session, fl_setup *setup, fl_error *error);
 void fl_setup_gpu_from_trace(fl_session *session, const fl_trace *trace, fl_setup *setup);
-fl_status fl_setup_range_from_options(const fl_session *session, fl_setup *setup, fl_error *error);
+fl_status fl_setup_range_from_options(fl_session *session, fl_setup *setup, fl_error *error);
 fl_status fl_setup_range_from_trace(const fl_trace *trace, fl_setup *setup, fl_error *error);
 
 #endif

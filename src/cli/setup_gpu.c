@@ -143,11 +143,16 @@ static uint64_t reserved_at(const fl_trace *trace, size_t device, uint64_t event
     return reserved_over(trace, device, event, end, final, true);
 }
 
+/* A recorded refusal. */
+struct refusal {
+    uint64_t asked_bytes, free_bytes, reserved_bytes;
+};
+
 /* A card with more room than any segment for the request needs did not refuse it: the process had a
  * limit, which files do not tell. */
-static bool had_room(const fl_event *oom)
+static bool had_room(uint64_t asked_bytes, uint64_t free_bytes)
 {
-    return oom->address >= oom->size && oom->address - oom->size >= SEGMENT_EXCESS_MOST;
+    return free_bytes >= asked_bytes && free_bytes - asked_bytes >= SEGMENT_EXCESS_MOST;
 }
 
 bool fl_setup_shows_limit(const fl_trace *trace, size_t device)
@@ -156,43 +161,65 @@ bool fl_setup_shows_limit(const fl_trace *trace, size_t device)
     for (uint64_t i = 0; i < count; i++) {
         fl_event event;
         fl_trace_event(trace, device, i, &event);
-        if ((event.flags & FL_EVENT_OOM) != 0 && had_room(&event))
+        if ((event.flags & FL_EVENT_OOM) != 0 && had_room(event.size, event.address))
             return true;
     }
-    return false;
+    return fl_trace_behind(trace, device).most_room >= SEGMENT_EXCESS_MOST;
 }
 
-static void warn_of_limit(fl_session *session, const fl_event *oom)
+static void warn_of_limit(fl_session *session, const struct refusal *refusal)
 {
     char asked[24], left[24];
-    if (!had_room(oom) || session->options.fraction >= 0)
+    if (!had_room(refusal->asked_bytes, refusal->free_bytes) || session->options.fraction >= 0)
         return;
-    fl_format_bytes(oom->size, asked, sizeof asked);
-    fl_format_bytes(oom->address, left, sizeof left);
+    fl_format_bytes(refusal->asked_bytes, asked, sizeof asked);
+    fl_format_bytes(refusal->free_bytes, left, sizeof left);
     fl_session_warn(session,
                     "the recorded process was refused %s with %s free on the card: it had a limit "
                     "that the file does not tell; --fraction X sets one",
                     asked, left);
 }
 
+/* The first one of events that are not kept. */
+static bool find_behind(const fl_trace *trace, size_t device, struct refusal *ret_refusal)
+{
+    fl_behind behind = fl_trace_behind(trace, device);
+    uint64_t reserved = reserved_at(trace, device, fl_trace_event_count(trace, device));
+    if (!behind.has_refusal)
+        return false;
+    bool is_possible = reserved != FL_UNLIMITED && behind.added_bytes <= FL_UNLIMITED / 4 &&
+                       behind.taken_bytes <= reserved + behind.added_bytes;
+    *ret_refusal = (struct refusal){behind.refused_bytes, behind.free_bytes,
+                                    is_possible ? reserved + behind.added_bytes - behind.taken_bytes
+                                                : FL_UNLIMITED};
+    return true;
+}
+
+static bool find_refusal(const fl_trace *trace, size_t device, struct refusal *ret_refusal)
+{
+    uint64_t count = fl_trace_event_count(trace, device);
+    for (uint64_t i = 0; i < count; i++) {
+        fl_event event;
+        fl_trace_event(trace, device, i, &event);
+        if ((event.flags & FL_EVENT_OOM) == 0)
+            continue;
+        *ret_refusal = (struct refusal){event.size, event.address, reserved_at(trace, device, i)};
+        return true;
+    }
+    return find_behind(trace, device, ret_refusal);
+}
+
 /* The card of a recorded process had what was reserved and what was free when it first ran out. */
 static bool take_recorded_oom(fl_session *session, const fl_trace *trace, fl_setup *setup)
 {
-    uint64_t count = fl_trace_event_count(trace, setup->trace_device);
-    for (uint64_t i = 0; i < count; i++) {
-        fl_event event;
-        fl_trace_event(trace, setup->trace_device, i, &event);
-        if ((event.flags & FL_EVENT_OOM) == 0)
-            continue;
-        uint64_t reserved = reserved_at(trace, setup->trace_device, i);
-        if (reserved == FL_UNLIMITED || event.address > FL_UNLIMITED / 4)
-            return false;
-        warn_of_limit(session, &event);
-        setup->gpu_from = FL_FROM_OOM;
-        setup->capacity_bytes = reserved + event.address;
-        return true;
-    }
-    return false;
+    struct refusal first;
+    if (!find_refusal(trace, setup->trace_device, &first) || first.reserved_bytes == FL_UNLIMITED ||
+        first.free_bytes > FL_UNLIMITED / 4)
+        return false;
+    warn_of_limit(session, &first);
+    setup->gpu_from = FL_FROM_OOM;
+    setup->capacity_bytes = first.reserved_bytes + first.free_bytes;
+    return true;
 }
 
 void fl_setup_gpu_from_trace(fl_session *session, const fl_trace *trace, fl_setup *setup)

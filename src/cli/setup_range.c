@@ -21,7 +21,7 @@ static bool read_end(const char *text, size_t length, fl_range_end *ret_end)
     return has_digits_only && fl_parse_size(text, length, &ret_end->event);
 }
 
-fl_status fl_setup_range_from_options(const fl_session *session, fl_setup *setup, fl_error *error)
+fl_status fl_setup_range_from_options(fl_session *session, fl_setup *setup, fl_error *error)
 {
     const char *text = session->options.range;
     if (text == NULL)
@@ -32,6 +32,7 @@ fl_status fl_setup_range_from_options(const fl_session *session, fl_setup *setup
         fl_fail(error, FL_ERR_USAGE, "option '--range' expects A:B, got '%s'", text);
         return fl_hint(error, "events are counted from 0: 1000:2000; or seconds: 12.5s:14s");
     }
+    session->read_end = setup->range[1];
     return FL_OK;
 }
 
@@ -132,10 +133,16 @@ fl_status fl_setup_rebuild(const fl_session *session, fl_trace *trace, const fl_
                        error);
 }
 
+/* With those that are not kept. */
+static uint64_t event_total(const fl_trace *trace, size_t device)
+{
+    return fl_trace_event_count(trace, device) + fl_trace_behind(trace, device).events;
+}
+
 static fl_status check_ends(const fl_trace *trace, size_t device, uint64_t first, uint64_t end,
                             fl_error *error)
 {
-    uint64_t count = fl_trace_event_count(trace, device);
+    uint64_t count = event_total(trace, device);
     if (first < end && end <= count)
         return FL_OK;
     if (first < count && first >= end)
@@ -206,7 +213,7 @@ fl_status fl_setup_trace_device(fl_session *session, const fl_trace *trace, size
                        fl_trace_path(trace));
     for (size_t i = 0; i < count; i++) {
         with_events += fl_trace_event_count(trace, i) > 0;
-        if (fl_trace_event_count(trace, i) > fl_trace_event_count(trace, most))
+        if (event_total(trace, i) > event_total(trace, most))
             most = i;
     }
     if (with_events > 1)

@@ -123,6 +123,7 @@ static fl_status read_input(fl_input *input, const char *path, fl_trace **ret_tr
     if (trace == NULL)
         return FL_ERR_RESOURCE;
     trace->format_name = reader->name;
+    fl_trace_end_at(trace, &options->end);
     status = reader->read(input, options, trace, error);
     if (status == FL_OK && input->was_cut)
         status =
@@ -145,18 +146,50 @@ static fl_read_options options_complete(const fl_read_options *options)
     return complete;
 }
 
+static fl_status read_file(const char *path, const fl_read_options *options, fl_trace **ret_trace,
+                           fl_error *error)
+{
+    fl_input input;
+    fl_status status = fl_input_open_file(&input, path, options, error);
+    if (status != FL_OK)
+        return status;
+    status = read_input(&input, path, ret_trace, error);
+    fl_input_close(&input);
+    return status;
+}
+
 fl_status fl_read_file(const char *path, const fl_read_options *options, fl_trace **ret_trace,
                        fl_error *error)
 {
     fl_read_options complete = options_complete(options);
     fl_error unseen = {0};
+    fl_trace *trace = NULL;
     if (error == NULL)
         error = &unseen;
+    fl_status status = read_file(path, &complete, &trace, error);
+    if (status == FL_OK && trace->needs_whole) {
+        fl_trace_free(trace);
+        complete.end.is_given = false;
+        if (strcmp(path, "-") == 0) {
+            fl_fail(error, FL_ERR_UNAVAILABLE,
+                    "%s: the events behind the range are needed, and were not kept", path);
+            return fl_hint(error, "standard input is read once; give the file by its name");
+        }
+        status = read_file(path, &complete, &trace, error);
+    }
+    if (status == FL_OK)
+        *ret_trace = trace;
+    return status;
+}
+
+static fl_status read_memory(const void *data, size_t size, const char *name,
+                             const fl_read_options *options, fl_trace **ret_trace, fl_error *error)
+{
     fl_input input;
-    fl_status status = fl_input_open_file(&input, path, &complete, error);
+    fl_status status = fl_input_open_memory(&input, data, size, name, options, error);
     if (status != FL_OK)
         return status;
-    status = read_input(&input, path, ret_trace, error);
+    status = read_input(&input, name, ret_trace, error);
     fl_input_close(&input);
     return status;
 }
@@ -166,14 +199,17 @@ fl_status fl_read_memory(const void *data, size_t size, const char *name,
 {
     fl_read_options complete = options_complete(options);
     fl_error unseen = {0};
+    fl_trace *trace = NULL;
     if (error == NULL)
         error = &unseen;
-    fl_input input;
-    fl_status status = fl_input_open_memory(&input, data, size, name, &complete, error);
-    if (status != FL_OK)
-        return status;
-    status = read_input(&input, name, ret_trace, error);
-    fl_input_close(&input);
+    fl_status status = read_memory(data, size, name, &complete, &trace, error);
+    if (status == FL_OK && trace->needs_whole) {
+        fl_trace_free(trace);
+        complete.end.is_given = false;
+        status = read_memory(data, size, name, &complete, &trace, error);
+    }
+    if (status == FL_OK)
+        *ret_trace = trace;
     return status;
 }
 
@@ -181,6 +217,10 @@ fl_status fl_write_trace(const fl_trace *trace, const char *format, const fl_wri
                          fl_error *error)
 {
     const fl_reader_ops *reader = reader_find(format);
+    for (size_t i = 0; i < fl_trace_device_count(trace); i++)
+        if (fl_trace_behind(trace, i).events > 0)
+            return fl_fail(error, FL_ERR_UNAVAILABLE, "%s: only a part of it was read",
+                           fl_trace_path(trace));
     if (reader != NULL && reader->write != NULL)
         return reader->write(trace, options, error);
     char names[128];

@@ -313,8 +313,9 @@ static void compare_gathered(fl_compare *compare, struct gathering *gathering)
 
 fl_status fl_compare_final_state(fl_compare *compare, const fl_replay *replay, fl_error *error)
 {
-    if (!compare->trace->devices.items[compare->device].has_final_state)
-        return FL_OK; /* the file ended before it */
+    const fl_trace_device *device = &compare->trace->devices.items[compare->device];
+    if (!device->has_final_state || device->end.behind.events > 0)
+        return FL_OK; /* what was read ended before it */
     struct gathering gathering = {.host = compare->host};
     fl_walk walk = {gather_segment, gather_block, &gathering};
     fl_status status = fl_replay_walk(replay, &walk, error);

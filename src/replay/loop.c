@@ -389,7 +389,10 @@ fl_status fl_replay_inferred(fl_replay *replay, fl_error *error)
 {
     if (replay->event == replay->end_event)
         replay->has_ended = true;
-    if (replay->event == replay->end_event && replay->end_event < replay->columns->count)
+    size_t device = replay->options.trace_device;
+    bool is_range = replay->end_event < replay->columns->count ||
+                    fl_trace_behind(replay->trace, device).events > 0;
+    if (replay->event == replay->end_event && is_range)
         return FL_OK; /* they belong to an event after the range */
     replay->insertions =
         fl_trace_insertions(replay->trace, replay->options.trace_device, &replay->insertion_count);

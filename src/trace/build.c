@@ -21,6 +21,8 @@ static void device_deinit(const fl_host *host, fl_trace_device *device)
     fl_vector_deinit(host, &device->segments);
     fl_vector_deinit(host, &device->blocks);
     fl_vector_deinit(host, &device->block_stacks);
+    fl_vector_deinit(host, &device->block_frees);
+    fl_vector_deinit(host, &device->end.log);
     fl_trace_drop_start(host, &device->start);
 }
 
@@ -382,6 +384,8 @@ static fl_status append_optional(fl_trace *trace, fl_columns *columns, const fl_
 fl_status fl_trace_append(fl_trace *trace, size_t device, const fl_event *event, fl_error *error)
 {
     fl_columns *columns = &trace->devices.items[device].columns;
+    if (trace->end.is_given && fl_trace_is_behind(trace, &trace->devices.items[device], event))
+        return fl_trace_add_behind(trace, &trace->devices.items[device], event, error);
     if (columns->count >= FL_TRACE_MAX_EVENTS)
         return fl_fail(error, FL_ERR_INPUT, "more than %u events", FL_TRACE_MAX_EVENTS);
     if (columns->count == columns->capacity[FL_COLUMN_KIND] &&
@@ -505,7 +509,9 @@ fl_status fl_trace_finish(fl_trace *trace, fl_error *error)
         fl_trace_device *device = &trace->devices.items[i];
         if (!fl_columns_trim(trace->host, &device->columns, error))
             return FL_ERR_RESOURCE;
-        fl_status status = fl_trace_judge_kinds(trace, device, error);
+        fl_status status = fl_trace_finish_behind(trace, device, error);
+        if (status == FL_OK)
+            status = fl_trace_judge_kinds(trace, device, error);
         if (status == FL_OK)
             status = fl_trace_judge_window(trace, device, &device->is_complete, error);
         if (status == FL_OK)

@@ -47,6 +47,17 @@ fl_status fl_trace_identify(fl_trace *trace, size_t device, fl_table *live, fl_e
 /* Adds an event after the last one.  Its time is FL_TIME_UNKNOWN where there is none. */
 fl_status fl_trace_append(fl_trace *trace, size_t device, const fl_event *event, fl_error *error);
 
+/* Lets the trace end there, before anything is added to it.  What is added behind is not kept. */
+void fl_trace_end_at(fl_trace *trace, const fl_range_end *end);
+
+/* Parts of fl_trace_append and fl_trace_finish, behind.c: does the event lie behind the end?  Takes
+ * note of it; and in the end undoes what they came to in the final state.  Where that cannot be
+ * done, needs_whole is set. */
+bool fl_trace_is_behind(const fl_trace *trace, fl_trace_device *device, const fl_event *event);
+fl_status fl_trace_add_behind(fl_trace *trace, fl_trace_device *device, const fl_event *event,
+                              fl_error *error);
+fl_status fl_trace_finish_behind(fl_trace *trace, fl_trace_device *device, fl_error *error);
+
 /* Adds a note on an event not before those of earlier notes. */
 fl_status fl_trace_add_note(fl_trace *trace, size_t device, uint64_t event, uint32_t text,
                             fl_error *error);

@@ -180,6 +180,10 @@ fl_status fl_trace_restore_order(fl_trace *trace, size_t device, fl_error *error
     fl_status status = find_whether_it_holds(trace, device, &holds, error);
     if (status != FL_OK || of->unrecorded != 0)
         return status;
+    if (of->end.behind.events > 0) {
+        trace->needs_whole = true;
+        return FL_OK;
+    }
     fl_columns old = of->columns;
     size_t size = old.count * sizeof(struct ordered_event);
     struct ordered_event *order = fl_new(trace->host, size, error);

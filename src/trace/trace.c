@@ -53,6 +53,11 @@ void fl_trace_event(const fl_trace *trace, size_t device, uint64_t index, fl_eve
     };
 }
 
+fl_behind fl_trace_behind(const fl_trace *trace, size_t device)
+{
+    return trace->devices.items[device].end.behind;
+}
+
 const fl_insertion *fl_trace_insertions(const fl_trace *trace, size_t device, size_t *ret_count)
 {
     *ret_count = trace->devices.items[device].insertions.count;
@@ -205,6 +210,12 @@ const char *fl_trace_impossible(const fl_trace *trace, size_t device, uint64_t *
 uint32_t fl_trace_final_stack(const fl_trace *trace, size_t device, size_t block)
 {
     return trace->devices.items[device].block_stacks.items[block];
+}
+
+uint64_t fl_trace_final_free(const fl_trace *trace, size_t device, size_t block)
+{
+    const struct fl_u64_vector *frees = &trace->devices.items[device].block_frees;
+    return block < frees->count ? frees->items[block] : UINT64_MAX;
 }
 
 bool fl_trace_is_complete(const fl_trace *trace, size_t device)

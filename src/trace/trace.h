@@ -72,6 +72,28 @@ typedef struct fl_break {
     uint64_t address, size;
 } fl_break;
 
+/* An event, as far as it can be undone. */
+typedef struct fl_undo_event {
+    uint64_t address, size;
+    uint32_t id, stream, pool; /* pool: 0 where it is not recorded */
+    uint32_t stack;
+    uint64_t event; /* its number */
+    uint8_t kind;   /* fl_op_kind or fl_event_kind */
+    uint8_t flags;
+} fl_undo_event;
+FL_VECTOR(fl_undo_event_vector, fl_undo_event);
+
+/* The end of a range, while reading goes on behind it. */
+typedef struct fl_trace_end {
+    bool is_reached;
+    bool has_begin;
+    int64_t begin_us;  /* of the first event that has a time */
+    uint32_t first_id; /* allocations behind it have numbers from here on */
+    fl_behind behind;
+    struct fl_undo_event_vector log; /* what is to be undone of them */
+    size_t settled;                  /* of which this was left when it was last looked through */
+} fl_trace_end;
+
 /* What was there before the first event of a cut window.  The window alone tells the mapped runs
  * and the blocks in use, with size 0 where they were freed later; the rebuild adds what follows
  * under a release and its settings, which is what a policy adopts. */
@@ -112,6 +134,7 @@ typedef struct fl_trace_device {
     struct fl_segment_vector segments;
     struct fl_block_vector blocks;
     struct fl_u32_vector block_stacks;      /* one per block */
+    struct fl_u64_vector block_frees;       /* the same, or none: by which event behind the end */
     uint64_t shown_parts, impossible_parts; /* segments and blocks: fl_trace_impossible */
     uint32_t impossible;                    /* text, valid where there are such parts */
     uint64_t unrecorded; /* bits of the kinds that were left out while recording */
@@ -121,6 +144,7 @@ typedef struct fl_trace_device {
     bool is_reordered; /* the events stood in another order in the file */
     bool is_disordered; /* they still do, and it could not be restored */
     uint64_t left_out;  /* of a reordered history: events before a gap, which are not kept */
+    fl_trace_end end;
     fl_trace_start start;
     fl_trace_rebuilt rebuilt;
 } fl_trace_device;
@@ -144,6 +168,8 @@ struct fl_trace {
     bool has_ops;     /* a history with all ops that were asked for: nothing is to be inferred */
     bool is_inferred; /* its ops were, from another history: fl_trace_is_inferred */
     bool lacks_pools; /* the final state does not say whose its segments are */
+    fl_range_end end; /* of the range that is kept */
+    bool needs_whole; /* it has to be read again, without an end */
     uint64_t capacity_bytes;
     double fraction;      /* < 0: none told */
     uint64_t total_bytes; /* 0: not told */
