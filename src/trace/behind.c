@@ -192,14 +192,13 @@ static struct fate fate_of(const fl_trace_device *device, const fl_table *frees,
                            const fl_block_view *block)
 {
     const struct fl_block_vector *blocks = &device->blocks;
-    if (block->size == 0) {
-        uint32_t at = fl_table_get(frees, block->address);
-        const fl_undo_event *free = at != FL_TABLE_EMPTY ? &device->end.log.items[at] : NULL;
-        return (struct fate){free != NULL ? free->stack : FL_NONE,
-                             free != NULL ? free->event : UINT64_MAX};
-    }
+    uint32_t at = fl_table_get(frees, block->address);
+    if (at != FL_TABLE_EMPTY)
+        return (struct fate){device->end.log.items[at].stack, device->end.log.items[at].event};
     const fl_block_view *found =
-        bsearch(&block->address, blocks->items, blocks->count, sizeof *block, compare_block);
+        blocks->count == 0
+            ? NULL
+            : bsearch(&block->address, blocks->items, blocks->count, sizeof *block, compare_block);
     uint32_t stack = found != NULL ? device->block_stacks.items[found - blocks->items] : FL_NONE;
     return (struct fate){stack, UINT64_MAX};
 }
@@ -281,7 +280,8 @@ static fl_status log_undo(const fl_host *host, fl_trace_device *device, bool *re
     bool has_room = fl_undo_begin(&undo);
     for (size_t i = log->count; has_room && !fl_undo_is_broken(&undo) && i-- > 0;)
         has_room = fl_undo_one(&undo, &log->items[i]);
-    *ret_is_undone = has_room && !fl_undo_is_broken(&undo) && names_are_kept(&undo);
+    *ret_is_undone =
+        has_room && !fl_undo_is_broken(&undo) && !fl_undo_is_open(&undo) && names_are_kept(&undo);
     fl_status status = has_room ? FL_OK : FL_ERR_RESOURCE;
     if (*ret_is_undone)
         status = state_take(&undo, device, error);

@@ -254,6 +254,16 @@ bool fl_undo_runs(const fl_undo *undo, struct fl_segment_vector *segments)
     return true;
 }
 
+bool fl_undo_is_open(const fl_undo *undo)
+{
+    fl_extent extent;
+    for (uint64_t from = 0; fl_extents_ceiling(&undo->runs, from, &extent);
+         from = extent.address + extent.size)
+        if (undo->known.items[extent.owner].kind == KIND_OPEN)
+            return true;
+    return false;
+}
+
 const fl_block_view *fl_undo_next_block(const fl_undo *undo, uint64_t from, uint64_t *ret_end)
 {
     fl_extent extent;

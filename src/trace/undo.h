@@ -36,6 +36,9 @@ bool fl_undo_runs(const fl_undo *undo, struct fl_segment_vector *segments);
 /* The first block in use from an address on, and where it ends for sure; NULL: none. */
 const fl_block_view *fl_undo_next_block(const fl_undo *undo, uint64_t from, uint64_t *ret_end);
 
+/* Is the pool of a run not known yet, so that events before may still tell it? */
+bool fl_undo_is_open(const fl_undo *undo);
+
 bool fl_undo_lies_in_run(const fl_undo *undo, uint64_t address, uint64_t size);
 
 void fl_undo_deinit(fl_undo *undo);
