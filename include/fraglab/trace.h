@@ -97,8 +97,9 @@ typedef struct fl_behind {
     bool has_refusal; /* the first request of them that was refused: */
     uint64_t refused_bytes, free_bytes;
     uint64_t added_bytes,
-        taken_bytes;    /* segments taken and given back from the range's end to it */
-    uint64_t most_room; /* by how much what was free exceeded what was refused, at most */
+        taken_bytes;      /* segments taken and given back from the range's end to it */
+    uint64_t grown_bytes; /* by how much segments taken exceeded those given back, at most */
+    bool gives_back;      /* a segment or a part of one */
 } fl_behind;
 
 typedef struct fl_trace fl_trace;

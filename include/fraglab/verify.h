@@ -85,6 +85,11 @@ typedef struct fl_verdict {
 FL_API fl_status fl_rebuild(fl_trace *trace, size_t device, const fl_profile *profile,
                             fl_error *error);
 
+/* The same by what the file states alone; *ret_is_explained tells whether that explains the
+ * history, with nothing excused. */
+FL_API fl_status fl_rebuild_stated(fl_trace *trace, size_t device, const fl_profile *profile,
+                                   bool *ret_is_explained, fl_error *error);
+
 /* What the last rebuild of a device put into the trace; of a script nothing. */
 FL_API fl_inferred fl_rebuild_inferred(const fl_trace *trace, size_t device);
 

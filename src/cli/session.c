@@ -1,6 +1,7 @@
 #include "cli/session.h"
 
 #include "cli/memory.h"
+#include "cli/part.h"
 
 #include <fraglab/read.h>
 
@@ -193,8 +194,8 @@ fl_status fl_session_read(fl_session *session, fl_trace **ret_trace, fl_error *e
     return fl_session_read_file(session, session->options.words[0], ret_trace, error);
 }
 
-fl_status fl_session_read_file(fl_session *session, const char *path, fl_trace **ret_trace,
-                               fl_error *error)
+static fl_status read_up_to(fl_session *session, const char *path, const fl_range_end *end,
+                            fl_trace **ret_trace, fl_error *error)
 {
     const fl_options *options = &session->options;
     char what[300];
@@ -204,7 +205,7 @@ fl_status fl_session_read_file(fl_session *session, const char *path, fl_trace *
         .host = &session->host,
         .format = options->from,
         .accept_cut = options->accepts_cut,
-        .end = session->read_end,
+        .end = *end,
         .progress = fl_progress_tick,
         .user = &session->progress,
     };
@@ -212,10 +213,37 @@ fl_status fl_session_read_file(fl_session *session, const char *path, fl_trace *
     fl_status status = fl_read_file(path, &read, ret_trace, error);
     fl_progress_end(&session->progress);
     session->progress.what = NULL;
+    return status;
+}
+
+/* Standard input cannot be read again where a part of it does not suffice. */
+static fl_status read_file(fl_session *session, const char *path, fl_trace **ret_trace,
+                           fl_error *error)
+{
+    static const fl_range_end none = {.is_given = false};
+    bool is_standard = strcmp(path, "-") == 0, suffices = true;
+    fl_status status =
+        read_up_to(session, path, is_standard ? &none : &session->read_end, ret_trace, error);
+    if (status == FL_OK)
+        status = fl_part_suffices(session, *ret_trace, &suffices, error);
+    else
+        return status;
+    if (status == FL_OK && suffices)
+        return FL_OK;
+    fl_trace_free(*ret_trace);
+    return status == FL_OK ? read_up_to(session, path, &none, ret_trace, error) : status;
+}
+
+fl_status fl_session_read_file(fl_session *session, const char *path, fl_trace **ret_trace,
+                               fl_error *error)
+{
+    fl_trace *trace = NULL;
+    fl_status status = read_file(session, path, &trace, error);
     if (status != FL_OK)
         return status;
-    for (size_t i = 0; i < fl_trace_warning_count(*ret_trace); i++)
-        fl_session_warn(session, "%s", fl_trace_warning(*ret_trace, i));
+    for (size_t i = 0; i < fl_trace_warning_count(trace); i++)
+        fl_session_warn(session, "%s", fl_trace_warning(trace, i));
+    *ret_trace = trace;
     return FL_OK;
 }
 

@@ -127,7 +127,7 @@ static uint64_t reserved_over(const fl_trace *trace, size_t device, uint64_t fir
     return before + added >= taken ? before + added - taken : FL_UNLIMITED;
 }
 
-static uint64_t reserved_at(const fl_trace *trace, size_t device, uint64_t event)
+uint64_t fl_setup_reserved_at(const fl_trace *trace, size_t device, uint64_t event)
 {
     if (fl_trace_is_complete(trace, device))
         return reserved_over(trace, device, 0, event, 0, false);
@@ -164,7 +164,7 @@ bool fl_setup_shows_limit(const fl_trace *trace, size_t device)
         if ((event.flags & FL_EVENT_OOM) != 0 && had_room(event.size, event.address))
             return true;
     }
-    return fl_trace_behind(trace, device).most_room >= SEGMENT_EXCESS_MOST;
+    return false;
 }
 
 static void warn_of_limit(fl_session *session, const struct refusal *refusal)
@@ -184,7 +184,7 @@ static void warn_of_limit(fl_session *session, const struct refusal *refusal)
 static bool find_behind(const fl_trace *trace, size_t device, struct refusal *ret_refusal)
 {
     fl_behind behind = fl_trace_behind(trace, device);
-    uint64_t reserved = reserved_at(trace, device, fl_trace_event_count(trace, device));
+    uint64_t reserved = fl_setup_reserved_at(trace, device, fl_trace_event_count(trace, device));
     if (!behind.has_refusal)
         return false;
     bool is_possible = reserved != FL_UNLIMITED && behind.added_bytes <= FL_UNLIMITED / 4 &&
@@ -203,7 +203,8 @@ static bool find_refusal(const fl_trace *trace, size_t device, struct refusal *r
         fl_trace_event(trace, device, i, &event);
         if ((event.flags & FL_EVENT_OOM) == 0)
             continue;
-        *ret_refusal = (struct refusal){event.size, event.address, reserved_at(trace, device, i)};
+        *ret_refusal =
+            (struct refusal){event.size, event.address, fl_setup_reserved_at(trace, device, i)};
         return true;
     }
     return find_behind(trace, device, ret_refusal);

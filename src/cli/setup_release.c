@@ -148,13 +148,18 @@ static fl_status choose_by_limit(fl_session *session, fl_trace *trace, fl_setup 
 
 /* Without a size of the card, what it gave before it refused something is a size that explains the
  * history. */
-static void take_card_of(const struct choice *choice, fl_setup *setup)
+static void take_card_of(const fl_trace *trace, const struct choice *choice, fl_setup *setup)
 {
     const fl_verify_choice *best = &choice->best;
+    size_t device = setup->trace_device;
     if (setup->gpu_from != FL_FROM_NOWHERE || best->least_refused_bytes == UINT64_MAX)
         return;
     setup->gpu_from = FL_FROM_REFUSAL;
     setup->capacity_bytes = best->most_granted_bytes;
+    uint64_t grown = fl_trace_behind(trace, device).grown_bytes;
+    uint64_t reserved = fl_setup_reserved_at(trace, device, fl_trace_event_count(trace, device));
+    if (grown > 0 && reserved < FL_UNLIMITED - grown && reserved + grown > setup->capacity_bytes)
+        setup->capacity_bytes = reserved + grown;
 }
 
 /* Memory that went back may have gone back because the card was full. */
@@ -195,7 +200,7 @@ static fl_status choose_marked(fl_session *session, fl_trace *trace, fl_setup *s
         return status;
     if (choice.best.profile != NULL) {
         *ret_profile = choice.best.profile;
-        take_card_of(&choice, setup);
+        take_card_of(trace, &choice, setup);
     } else if (choice.count > 1) {
         fl_session_warn(session, "%s: no release from %s to %s explains it, taking the newest",
                         fl_trace_path(trace), fl_profile_release(choice.marked[0]),

@@ -78,6 +78,16 @@ fl_status fl_rebuild(fl_trace *trace, size_t device, const fl_profile *profile, 
     return fl_rebuild_anew(trace, device, profile, true, &attempt, error);
 }
 
+fl_status fl_rebuild_stated(fl_trace *trace, size_t device, const fl_profile *profile,
+                            bool *ret_is_explained, fl_error *error)
+{
+    fl_attempt attempt;
+    fl_status status = fl_rebuild_anew(trace, device, profile, false, &attempt, error);
+    if (status == FL_OK)
+        *ret_is_explained = attempt.is_explained && attempt.excuse == FL_EXCUSE_NONE;
+    return status;
+}
+
 /* ---- what it came to ------------------------------------------------------------------------- */
 
 static bool is_first_scope(const fl_insertion *list, size_t index)

@@ -60,21 +60,29 @@ static void note_bytes(uint64_t *sum, uint64_t bytes)
         *sum = UINT64_MAX;
 }
 
-/* What tells of the card. */
-static void note_card(fl_behind *behind, const fl_event *event)
+static void note_segment(fl_trace_end *end, const fl_event *event)
 {
     bool adds = event->kind == FL_EVENT_SEGMENT_ALLOC || event->kind == FL_EVENT_SEGMENT_MAP;
-    if (fl_kind_is_segment(event->kind) && !behind->has_refusal)
-        note_bytes(adds ? &behind->added_bytes : &behind->taken_bytes, event->size);
-    if (!is_refusal(event))
+    note_bytes(adds ? &end->added_bytes : &end->taken_bytes, event->size);
+    end->behind.gives_back |= !adds;
+    if (end->added_bytes > end->taken_bytes &&
+        end->added_bytes - end->taken_bytes > end->behind.grown_bytes)
+        end->behind.grown_bytes = end->added_bytes - end->taken_bytes;
+}
+
+/* What tells of the card. */
+static void note_card(fl_trace_end *end, const fl_event *event)
+{
+    fl_behind *behind = &end->behind;
+    if (fl_kind_is_segment(event->kind))
+        note_segment(end, event);
+    if (!is_refusal(event) || behind->has_refusal)
         return;
-    if (!behind->has_refusal) {
-        behind->has_refusal = true;
-        behind->refused_bytes = event->size;
-        behind->free_bytes = event->address;
-    }
-    if (event->address > event->size && event->address - event->size > behind->most_room)
-        behind->most_room = event->address - event->size;
+    behind->has_refusal = true;
+    behind->refused_bytes = event->size;
+    behind->free_bytes = event->address;
+    behind->added_bytes = end->added_bytes;
+    behind->taken_bytes = end->taken_bytes;
 }
 
 static bool is_of(const fl_table *ids, const fl_undo_event *event)
@@ -121,7 +129,7 @@ static fl_status log_add(const fl_host *host, fl_trace_end *end, uint64_t number
         .size = event->size,
         .id = event->id,
         .stream = event->stream,
-        .pool = event->pool != FL_NONE ? event->pool : 0,
+        .pool = event->pool,
         .stack = event->stack,
         .event = number,
         .kind = event->kind,
@@ -139,7 +147,7 @@ fl_status fl_trace_add_behind(fl_trace *trace, fl_trace_device *device, const fl
     if (end->behind.events == 0)
         end->first_id = event->kind == FL_OP_ALLOC ? event->id : device->alloc_count;
     uint64_t number = device->columns.count + end->behind.events++;
-    note_card(&end->behind, event);
+    note_card(end, event);
     if (trace->format == FL_FORMAT_SCRIPT)
         return FL_OK;
     return is_placing || is_ending || fl_kind_is_segment(event->kind)

@@ -75,7 +75,7 @@ typedef struct fl_break {
 /* An event, as far as it can be undone. */
 typedef struct fl_undo_event {
     uint64_t address, size;
-    uint32_t id, stream, pool; /* pool: 0 where it is not recorded */
+    uint32_t id, stream, pool; /* pool: FL_NONE where it is not recorded */
     uint32_t stack;
     uint64_t event; /* its number */
     uint8_t kind;   /* fl_op_kind or fl_event_kind */
@@ -90,8 +90,9 @@ typedef struct fl_trace_end {
     int64_t begin_us;  /* of the first event that has a time */
     uint32_t first_id; /* allocations behind it have numbers from here on */
     fl_behind behind;
-    struct fl_undo_event_vector log; /* what is to be undone of them */
-    size_t settled;                  /* of which this was left when it was last looked through */
+    uint64_t added_bytes, taken_bytes; /* of segments, behind it */
+    struct fl_undo_event_vector log;   /* what is to be undone of them */
+    size_t settled;                    /* of which this was left when it was last looked through */
 } fl_trace_end;
 
 /* What was there before the first event of a cut window.  The window alone tells the mapped runs

@@ -173,7 +173,8 @@ static bool undo_map(fl_undo *undo, const fl_undo_event *event)
 
 static bool is_same_range(const fl_undo_run *a, const fl_undo_run *b)
 {
-    return a->is_expandable && b->is_expandable && a->stream == b->stream && a->pool == b->pool &&
+    return a->is_expandable && b->is_expandable && a->stream == b->stream &&
+           (a->pool == b->pool || a->pool == FL_NONE || b->pool == FL_NONE) &&
            (a->kind == b->kind || a->kind == KIND_OPEN || b->kind == KIND_OPEN);
 }
 
@@ -186,6 +187,8 @@ static void join_run(fl_undo *undo, const fl_extent *other, uint64_t *address, u
         return;
     if (run->kind == KIND_OPEN)
         run->kind = known->kind;
+    if (run->pool == FL_NONE)
+        run->pool = known->pool;
     fl_extents_remove(&undo->runs, other->address, NULL);
     if (other->address < *address)
         *address = other->address;
@@ -243,7 +246,7 @@ bool fl_undo_runs(const fl_undo *undo, struct fl_segment_vector *segments)
         segments->items[segments->count++] = (fl_segment_view){
             .segment = FL_NONE,
             .stream = run->stream,
-            .pool = run->pool,
+            .pool = run->pool != FL_NONE ? run->pool : 0,
             .is_small = is_small,
             .is_expandable = run->is_expandable,
             .address = extent.address,
@@ -259,7 +262,8 @@ bool fl_undo_is_open(const fl_undo *undo)
     fl_extent extent;
     for (uint64_t from = 0; fl_extents_ceiling(&undo->runs, from, &extent);
          from = extent.address + extent.size)
-        if (undo->known.items[extent.owner].kind == KIND_OPEN)
+        if (undo->known.items[extent.owner].kind == KIND_OPEN ||
+            undo->known.items[extent.owner].pool == FL_NONE)
             return true;
     return false;
 }

@@ -6,7 +6,7 @@
 #include "trace/trace.h"
 
 typedef struct fl_undo_run {
-    uint32_t stream, pool;
+    uint32_t stream, pool; /* FL_NONE: no event tells the pool */
     uint8_t kind;
     bool is_expandable;
 } fl_undo_run;
