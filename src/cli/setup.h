@@ -119,8 +119,8 @@ fl_status fl_setup_take_releases(fl_session *session, fl_trace *trace, fl_setup 
 fl_status fl_setup_take_recorded(fl_session *session, fl_trace *trace, fl_setup *setup,
                                  fl_error *error);
 
-/* Reserved bytes just before an event, as the recorded segments tell; FL_UNLIMITED: their sizes make
- * no sense. */
+/* Reserved bytes just before an event, as the recorded segments tell; FL_UNLIMITED: their sizes
+ * make no sense. */
 uint64_t fl_setup_reserved_at(const fl_trace *trace, size_t device, uint64_t event);
 
 /* Was something refused for which the card had room? */
