@@ -28,7 +28,7 @@ struct fl_extent_node {
 FL_VECTOR(fl_extent_nodes, struct fl_extent_node);
 
 /* Zeroed memory is an empty set that begins at address 0; `start` may be raised while it is
- * empty. */
+ * empty, and lowered to where the extent begins that is inserted next. */
 typedef struct fl_extents {
     struct fl_extent_nodes nodes;
     uint32_t root, spare; /* index + 1; 0: none */

@@ -144,14 +144,26 @@ static fl_answer sim_reserve(struct fl_device_state *state, uint64_t size, uint6
     return FL_ANSWER_OK;
 }
 
+/* Where memory was is told by a file, so that it cannot have been there is no fault of the caller.
+ */
+static fl_answer sim_misplaced(const struct fl_device_state *state, uint64_t taken,
+                               uint64_t address)
+{
+    fl_fail(state->error, FL_ERR_INPUT,
+            "start state: %" PRIu64 " bytes at 0x%" PRIx64
+            " overlap other memory, or lie beyond all addresses of a card",
+            taken, address);
+    return FL_ANSWER_ERROR;
+}
+
 /* Segments that come later keep clear of everything that was placed. */
 static fl_answer sim_occupy(struct fl_device_state *state, uint64_t taken, uint64_t address)
 {
-    if (state->segments.count == 0 && address < state->segments.start)
+    if (taken == 0 || address > SIM_SEGMENT_END || taken > SIM_SEGMENT_END - address ||
+        fl_extents_overlap(&state->segments, address, taken))
+        return sim_misplaced(state, taken, address);
+    if (address < state->segments.start)
         state->segments.start = address;
-    if (taken == 0 || address < state->segments.start || address > SIM_SEGMENT_END ||
-        taken > SIM_SEGMENT_END - address || fl_extents_overlap(&state->segments, address, taken))
-        return sim_fail(state, "placing", address, "something else is there");
     fl_extent extent = {.address = address, .size = taken};
     return fl_extents_insert(state->host, &state->segments, extent, state->error) ? FL_ANSWER_OK
                                                                                   : FL_ANSWER_ERROR;

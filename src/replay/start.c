@@ -34,6 +34,8 @@ fl_status fl_replay_adopt(fl_replay *replay, fl_error *error)
         return fl_hint(error, "--start fresh asks for it anew");
     }
     fl_status status = replay->policy->adopt(replay->policy_state, start, error);
+    if (status == FL_ERR_INPUT && error != NULL)
+        fl_prefix(error, "%s", fl_trace_path(replay->trace));
     if (status == FL_ERR_UNAVAILABLE)
         fl_hint(error, "--start fresh asks for it anew");
     for (size_t i = 0; status == FL_OK && i < start->block_count; i++) {

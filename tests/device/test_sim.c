@@ -59,6 +59,44 @@ static void segments_take_the_lowest_gap_in_whole_granules(void **state)
     fl_device_close(device);
 }
 
+/* What a start state holds comes in order of age, not of address. */
+static void places_may_be_taken_in_any_order(void **state)
+{
+    (void)state;
+    const uint64_t low = UINT64_C(0x302000000), high = UINT64_C(0x7f5000000000);
+    for (int descends = 0; descends < 2; descends++) {
+        fl_device *device = open_sim(UINT64_MAX);
+        uint64_t first = descends ? high : low, second = descends ? low : high;
+        assert_int_equal(fl_device_acquire_at(device, MIB(2), first), FL_ANSWER_OK);
+        assert_int_equal(fl_device_reserve_at(device, MIB(40), second), FL_ANSWER_OK);
+        assert_int_equal(acquire(device, MIB(2)), low + MIB(descends ? 40 : 2));
+        assert_int_equal(fl_device_acquire_at(device, MIB(2), 2 * low), FL_ANSWER_OK);
+        fl_device_close(device);
+    }
+}
+
+static void a_place_that_cannot_be_is_the_fault_of_the_file(void **state)
+{
+    (void)state;
+    const struct {
+        uint64_t address, size;
+    } rows[] = {
+        {SEGMENTS + MIB(1), MIB(1)},       {SEGMENTS - MIB(1), MIB(2)},
+        {(UINT64_C(1) << 62) - 1, MIB(2)}, {UINT64_MAX - MIB(4), MIB(2)},
+        {MIB(2), UINT64_MAX - MIB(4)},     {MIB(2), 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        fl_device *device = open_sim(UINT64_MAX);
+        fl_error error = {0};
+        assert_int_equal(fl_device_acquire_at(device, 1, SEGMENTS), FL_ANSWER_OK);
+        assert_int_equal(fl_device_reserve_at(device, rows[i].size, rows[i].address),
+                         FL_ANSWER_ERROR);
+        assert_int_equal(fl_device_failure(device, &error), FL_ERR_INPUT);
+        assert_non_null(strstr(error.text, "start state: "));
+        fl_device_close(device);
+    }
+}
+
 static void ranges_go_upward_and_are_never_used_twice(void **state)
 {
     (void)state;
@@ -231,6 +269,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(segments_take_the_lowest_gap_in_whole_granules),
+        cmocka_unit_test(places_may_be_taken_in_any_order),
+        cmocka_unit_test(a_place_that_cannot_be_is_the_fault_of_the_file),
         cmocka_unit_test(ranges_go_upward_and_are_never_used_twice),
         cmocka_unit_test(ranges_that_no_longer_fit_below_the_segments_go_above),
         cmocka_unit_test(the_capacity_is_a_bound_that_may_be_reached),
