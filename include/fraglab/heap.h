@@ -138,6 +138,7 @@ typedef struct fl_block_view {
     uint64_t address, size;
     uint64_t requested; /* of a free block: the stale value that a snapshot would show */
     uint64_t birth;     /* where the age of blocks decides, their order of creation; else 0 */
+    uint64_t age; /* of a free block: the searches of its pool since, as collection counts them */
 } fl_block_view;
 
 /* One segment, or one mapped run of an expandable one. */

@@ -278,7 +278,7 @@ static void mirror_tell_gap(const fl_walk *walk, uint64_t address, uint64_t end)
 {
     if (address == end)
         return;
-    fl_block_view view = {FL_BLOCK_FREE, FL_NONE, address, end - address, 0, 0};
+    fl_block_view view = {FL_BLOCK_FREE, FL_NONE, address, end - address, 0, 0, 0};
     walk->block(walk->user, &view);
 }
 
@@ -302,6 +302,7 @@ static fl_status mirror_walk_run(struct mirror_order *order, const fl_extent *ru
                               block->address,
                               block->size,
                               block->requested,
+                              0,
                               0};
         walk->block(walk->user, &view);
         at = block->address + block->size;

@@ -185,8 +185,8 @@ static fl_status passthrough_sort(const struct fl_policy_state *state, fl_block_
     for (size_t id = 0; id < state->pieces.count; id++) {
         const struct piece *piece = &state->pieces.items[id];
         if (piece->state == PIECE_LIVE)
-            blocks[count++] = (fl_block_view){FL_BLOCK_LIVE, (uint32_t)id, piece->address,
-                                              piece->size,   piece->size,  0};
+            blocks[count++] = (fl_block_view){
+                FL_BLOCK_LIVE, (uint32_t)id, piece->address, piece->size, piece->size, 0, 0};
     }
     qsort(blocks, count, sizeof *blocks, piece_compare);
     *ret_blocks = blocks;

@@ -19,9 +19,9 @@ static fl_picture draw(const fl_host *host, const fl_segment_view *segment,
 }
 
 static const fl_segment_view ground = {.segment = 3, .address = 1000, .size = 100};
-static const fl_block_view blocks[] = {{FL_BLOCK_LIVE, 4, 1000, 40, 33, 0},
-                                       {FL_BLOCK_PENDING, 5, 1040, 20, 20, 0},
-                                       {FL_BLOCK_FREE, FL_NONE, 1060, 40, 0, 0}};
+static const fl_block_view blocks[] = {{FL_BLOCK_LIVE, 4, 1000, 40, 33, 0, 0},
+                                       {FL_BLOCK_PENDING, 5, 1040, 20, 20, 0, 0},
+                                       {FL_BLOCK_FREE, FL_NONE, 1060, 40, 0, 0, 0}};
 
 static void a_picture_agrees_with_itself(void **state)
 {
@@ -34,10 +34,10 @@ static void a_picture_agrees_with_itself(void **state)
 static void free_blocks_that_touch_are_one_and_their_request_does_not_count(void **state)
 {
     (void)state;
-    static const fl_block_view parted[] = {{FL_BLOCK_LIVE, 4, 1000, 40, 33, 0},
-                                           {FL_BLOCK_PENDING, 5, 1040, 20, 20, 0},
-                                           {FL_BLOCK_FREE, FL_NONE, 1060, 10, 7, 0},
-                                           {FL_BLOCK_FREE, FL_NONE, 1070, 30, 0, 0}};
+    static const fl_block_view parted[] = {{FL_BLOCK_LIVE, 4, 1000, 40, 33, 0, 0},
+                                           {FL_BLOCK_PENDING, 5, 1040, 20, 20, 0, 0},
+                                           {FL_BLOCK_FREE, FL_NONE, 1060, 10, 7, 0, 0},
+                                           {FL_BLOCK_FREE, FL_NONE, 1070, 30, 0, 0, 0}};
     fl_picture left = draw(fl_host_default(), &ground, blocks, COUNT_OF(blocks));
     fl_picture right = draw(fl_host_default(), &ground, parted, COUNT_OF(parted));
     assert_int_equal(fl_picture_compare(&left, "a", &right, "b", NULL), FL_OK);
@@ -54,15 +54,15 @@ static void the_first_difference_is_told_in_words(void **state)
         const char *text;
     } cases[] = {
         {{.segment = 3, .address = 1000, .size = 100},
-         {FL_BLOCK_LIVE, 5, 1040, 20, 20, 0},
+         {FL_BLOCK_LIVE, 5, 1040, 20, 20, 0, 0},
          "left: pending block at 0x410, 20 bytes for 20, number 5; "
          "right: live block at 0x410, 20 bytes for 20, number 5"},
         {{.segment = 3, .address = 1000, .size = 100},
-         {FL_BLOCK_FREE, FL_NONE, 1040, 20, 20, 0},
+         {FL_BLOCK_FREE, FL_NONE, 1040, 20, 20, 0, 0},
          "left: pending block at 0x410, 20 bytes for 20, number 5; "
          "right: free block at 0x410, 60 bytes"},
         {{.segment = 3, .address = 1000, .size = 100, .is_expandable = true, .is_small = true},
-         {FL_BLOCK_PENDING, 5, 1040, 20, 20, 0},
+         {FL_BLOCK_PENDING, 5, 1040, 20, 20, 0, 0},
          "left: large segment 3 at 0x3e8, 100 bytes, stream 0, pool 0; "
          "right: expandable small segment 3 at 0x3e8, 100 bytes, stream 0, pool 0"},
     };

@@ -12,9 +12,9 @@
 static void put_start(fl_trace *trace)
 {
     static const fl_block_view blocks[] = {
-        {FL_BLOCK_LIVE, 1, BASE, 1024, 700, 0},
-        {FL_BLOCK_PENDING, 2, BASE + 1024, 512, 512, 0},
-        {FL_BLOCK_FREE, FL_NONE, BASE + 1536, (2 << 20) - 1536, 0, 0},
+        {FL_BLOCK_LIVE, 1, BASE, 1024, 700, 0, 0},
+        {FL_BLOCK_PENDING, 2, BASE + 1024, 512, 512, 0, 0},
+        {FL_BLOCK_FREE, FL_NONE, BASE + 1536, (2 << 20) - 1536, 0, 0, 0},
     };
     fl_trace_start *start = &trace->devices.items[0].start;
     const fl_host *host = fl_host_default();

@@ -62,9 +62,7 @@ static fl_status make(const fl_host *host, const struct window *window, fl_trace
         status = fl_trace_add_segment(trace, 0, &segment, error);
     for (size_t i = 0; i < window->part_count && status == FL_OK; i++) {
         const struct part *part = &window->parts[i];
-        fl_block_view block = {
-            part->state, FL_NONE, part->address, part->size, part->size, 0,
-        };
+        fl_block_view block = {part->state, FL_NONE, part->address, part->size, part->size, 0, 0};
         status = fl_trace_add_block(trace, 0, &block, FL_NONE, error);
     }
     if (status == FL_OK)

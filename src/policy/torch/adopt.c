@@ -1,10 +1,10 @@
 /* Taking over a start state: what the allocator held before the first op.
  *
  * Segments get their ages in the order given, oldest first, below those of every segment to come.
- * Frees that wait complete when the trace says so.  What no start state tells begins anew: the ages
- * by which collection judges free blocks (10.1), peaks, sums and counters (14).  A private pool has
- * one owner, who has not let go of it; its count of allocations, which is no true one (11.5), is
- * taken for the most that it can be, so that no release fails for it. */
+ * Frees that wait complete when the trace says so.  What no start state tells begins anew: peaks,
+ * sums and counters (14); and in a cut window the ages by which collection judges (10.1).  A
+ * private pool has one owner, who has not let go of it; its count of allocations, which is no true
+ * one (11.5), is taken for the most that it can be, so that no release fails for it. */
 #include "base/checked.h"
 #include "policy/torch/block.h"
 
@@ -173,7 +173,10 @@ static bool adopt_block(torch *st, struct adopt_run *run, const fl_block_view *v
     if (index == NO_BLOCK)
         return false;
     torch_block_at(st, index)->requested = view->requested;
-    return view->state == FL_BLOCK_FREE ? true : adopt_active(st, index, view);
+    if (view->state != FL_BLOCK_FREE)
+        return adopt_active(st, index, view);
+    torch_block_at(st, index)->free_since = (uint32_t)view->age; /* until it is in the free set */
+    return true;
 }
 
 /* ---- births ---------------------------------------------------------------------------------- */
@@ -232,8 +235,10 @@ static bool adopt_free_blocks(torch *st, size_t from)
         const struct torch_block *block = torch_block_at(st, (uint32_t)i);
         if (!torch_is_free(block) || !(block->flags & BLOCK_MAPPED))
             continue;
+        uint32_t age = block->free_since;
         if (!torch_free_insert(st, (uint32_t)i))
             return false;
+        torch_block_at(st, (uint32_t)i)->free_since -= age;
         const struct torch_pool *pool = torch_pool_of(st, block);
         if (!torch_is_split(block) || torch_is_expandable(block))
             continue;

@@ -41,6 +41,12 @@ static inline bool torch_free_insert(torch *st, uint32_t index)
     return torch_bins_insert(st, &lane->bins, index);
 }
 
+/* Searches of its pool since a free block became one. */
+static inline uint32_t torch_free_age(const torch *st, const struct torch_block *block)
+{
+    return torch_pool_of(st, block)->calls - block->free_since;
+}
+
 static inline void torch_free_remove(torch *st, uint32_t index)
 {
     torch_bins_remove(st, &torch_lane_of(st, torch_block_at(st, index))->bins, index);

@@ -63,11 +63,6 @@ struct collection {
     uint32_t count; /* unsplit free blocks left */
 };
 
-static uint32_t release_age(const torch *st, const struct torch_block *block)
-{
-    return torch_pool_of(st, block)->calls - block->free_since;
-}
-
 /* One pass: everything at least as old as the average, which is fixed for the pass. */
 static torch_step release_collect_pass(torch *st, struct collection *run, bool *ret_freed)
 {
@@ -78,7 +73,7 @@ static torch_step release_collect_pass(torch *st, struct collection *run, bool *
         if (index == NO_BLOCK)
             continue;
         const struct torch_block *block = torch_block_at(st, index);
-        uint32_t age = release_age(st, block);
+        uint32_t age = torch_free_age(st, block);
         if (torch_is_split(block) || age < average || release_is_passed_by(st, block))
             continue;
         uint64_t size = block->size;
@@ -123,7 +118,7 @@ bool torch_would_collect(const torch *st, const uint32_t *done)
             !torch_will_be_free(st, (uint32_t)i, done) || !release_is_whole(st, (uint32_t)i, done))
             continue;
         bool is_fresh = !torch_is_free(block) || torch_is_split(block); /* merged only then */
-        uint32_t age = is_fresh ? 0 : release_age(st, block);
+        uint32_t age = is_fresh ? 0 : torch_free_age(st, block);
         total_age += age;
         count++;
         if (age > oldest && !release_is_passed_by(st, block))
@@ -145,7 +140,7 @@ torch_step torch_collect(torch *st)
         const struct torch_block *block = torch_block_at(st, st->scratch.items[i]);
         if (torch_is_split(block))
             continue;
-        run.total_age += release_age(st, block);
+        run.total_age += torch_free_age(st, block);
         run.count++;
     }
     st->cause = FL_CAUSE_COLLECT;

@@ -1,5 +1,5 @@
 /* Looking at the heap from outside: segments and blocks, every invariant, statistics. */
-#include "policy/torch/bins.h"
+#include "policy/torch/block.h"
 #include "policy/torch/torch.h"
 
 #include <stdlib.h>
@@ -59,6 +59,7 @@ static void view_run(const torch *st, uint32_t head, const fl_walk *walk)
                                     .size = block->size,
                                     .requested = block->requested,
                                     .birth = st->tie == FL_TIE_BLOCK ? block->tie : 0,
+                                    .age = torch_is_free(block) ? torch_free_age(st, block) : 0,
                                 });
     }
 }

@@ -14,12 +14,12 @@ static const fl_segment_view runs[] = {
     {.segment = 2, .is_expandable = true, .address = 0x7e0010000000 + MIB(40), .size = MIB(20)},
 };
 static const fl_block_view blocks[] = {
-    {FL_BLOCK_FREE, FL_NONE, 0x7e0000000000, 512, 0, 0},
-    {FL_BLOCK_LIVE, 10, 0x7e0000000200, MIB(2) - 512, 700, 0},
-    {FL_BLOCK_PENDING, 11, 0x7e0001000000, MIB(5), MIB(5), 0},
-    {FL_BLOCK_FREE, FL_NONE, 0x7e0001000000 + MIB(5), MIB(15), 0, 0},
-    {FL_BLOCK_LIVE, 12, 0x7e0010000000, MIB(20), MIB(20), 0},
-    {FL_BLOCK_FREE, FL_NONE, 0x7e0010000000 + MIB(40), MIB(20), 0, 0},
+    {FL_BLOCK_FREE, FL_NONE, 0x7e0000000000, 512, 0, 0, 0},
+    {FL_BLOCK_LIVE, 10, 0x7e0000000200, MIB(2) - 512, 700, 0, 0},
+    {FL_BLOCK_PENDING, 11, 0x7e0001000000, MIB(5), MIB(5), 0, 0},
+    {FL_BLOCK_FREE, FL_NONE, 0x7e0001000000 + MIB(5), MIB(15), 0, 0, 0},
+    {FL_BLOCK_LIVE, 12, 0x7e0010000000, MIB(20), MIB(20), 0, 0},
+    {FL_BLOCK_FREE, FL_NONE, 0x7e0010000000 + MIB(40), MIB(20), 0, 0, 0},
 };
 static const fl_start_range ranges[] = {
     {0x7e0000000000, MIB(16), 0},
@@ -111,7 +111,7 @@ static void a_range_of_a_larger_card_keeps_its_length(void **state)
     far[0].segment = far[1].segment = 0;
     far[1].address = far[0].address + MIB(200);
     fl_block_view mapped[] = {blocks[4],
-                              {FL_BLOCK_FREE, FL_NONE, far[1].address, far[1].size, 0, 0}};
+                              {FL_BLOCK_FREE, FL_NONE, far[1].address, far[1].size, 0, 0, 0}};
     fl_start start = {far, 2, mapped, 2, ranges + 2, 1, NULL, 0};
     heap *h = adopted((heap_conf){.expandable = true, .capacity = MIB(60)}, &start);
     assert_int_equal(heap_state(h)->segments.items[0].size, MIB(220));
@@ -163,6 +163,29 @@ static void blocks_were_born_in_the_order_that_is_told(void **state)
     heap_drop(h);
 }
 
+static void ages_block(void *user, const fl_block_view *block)
+{
+    uint64_t *age = user;
+    if (block->state == FL_BLOCK_FREE)
+        *age = block->age;
+}
+
+/* By which collection judges: it goes on, however little the new allocator has searched. */
+static void free_blocks_keep_their_ages(void **state)
+{
+    (void)state;
+    fl_block_view aged[] = {blocks[0], blocks[1]};
+    aged[0].age = aged[1].age = 7;
+    fl_start start = first_start();
+    start.blocks = aged;
+    heap *h = adopted((heap_conf){.capacity = MIB(100), .collect = 0.9, .fraction = 0.9}, &start);
+    uint64_t age = 0;
+    fl_walk walk = {births_segment, ages_block, &age};
+    assert_int_equal(torch_walk(heap_state(h), &walk, NULL), FL_OK);
+    assert_int_equal(age, 7);
+    heap_drop(h);
+}
+
 static void what_waits_completes_when_told(void **state)
 {
     (void)state;
@@ -202,7 +225,7 @@ static void what_does_not_fit_is_refused(void **state)
     fl_segment_view uneven = runs[2];
     uneven.address += MIB(2);
     uneven.segment = 0;
-    fl_block_view block = {FL_BLOCK_FREE, FL_NONE, uneven.address, uneven.size, 0, 0};
+    fl_block_view block = {FL_BLOCK_FREE, FL_NONE, uneven.address, uneven.size, 0, 0, 0};
     start = (fl_start){&uneven, 1, &block, 1, ranges + 2, 1, NULL, 0};
     error = (fl_error){0};
     h = heap_open((heap_conf){.release = "2.9.1"});
@@ -214,7 +237,7 @@ static void what_does_not_fit_is_refused(void **state)
     fl_segment_view huge = runs[2];
     huge.segment = 0;
     huge.size = ranges[2].page << 24;
-    block = (fl_block_view){FL_BLOCK_FREE, FL_NONE, huge.address, huge.size, 0, 0};
+    block = (fl_block_view){FL_BLOCK_FREE, FL_NONE, huge.address, huge.size, 0, 0, 0};
     start = (fl_start){&huge, 1, &block, 1, ranges + 2, 1, NULL, 0};
     error = (fl_error){0};
     h = heap_open((heap_conf){.release = "2.9.1", .total = UINT64_C(1) << 60});
@@ -250,6 +273,7 @@ int main(void)
         cmocka_unit_test(a_range_grows_where_it_has_holes),
         cmocka_unit_test(a_range_of_a_larger_card_keeps_its_length),
         cmocka_unit_test(blocks_were_born_in_the_order_that_is_told),
+        cmocka_unit_test(free_blocks_keep_their_ages),
         cmocka_unit_test(what_waits_completes_when_told),
         cmocka_unit_test(what_does_not_fit_is_refused),
         cmocka_unit_test(every_failure_of_the_host_is_told),
