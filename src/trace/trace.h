@@ -218,7 +218,8 @@ static inline bool fl_trace_is_unwritten(const fl_trace *trace, const fl_columns
                                          uint64_t event)
 {
     uint8_t kind = columns->kind[event];
-    if (!trace->has_ops || kind >= FL_OP_KIND_COUNT)
+    bool is_free = kind == FL_OP_FREE || kind == FL_OP_FREE_DONE;
+    if (!trace->has_ops || kind >= FL_OP_KIND_COUNT || (is_free && columns->id[event] == FL_NONE))
         return false;
     if (kind == FL_OP_FREE)
         return columns->address == NULL || columns->address[event] == 0;

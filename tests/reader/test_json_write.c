@@ -110,6 +110,25 @@ static void what_a_snapshot_has_no_key_for_is_written_alike(void **state)
     fl_trace_free(trace);
 }
 
+/* No block lies at 0, and only a forged file frees one. */
+static void a_free_of_nothing_known_stays_an_entry(void **state)
+{
+    (void)state;
+    static const char json[] =
+        "{\"fraglab\": {\"has_operations\": true},\n \"segments\": [],\n \"device_traces\": [\n  "
+        "[\n"
+        "    {\"action\": \"free_requested\", \"addr\": 0, \"size\": 5, \"stream\": 0},\n"
+        "    {\"action\": \"free_completed\", \"addr\": 0, \"size\": 5, \"stream\": 0}]],\n"
+        " \"allocator_settings\": {}}\n";
+    taker from = {.text = (char[sizeof json]){0}, .length = sizeof json - 1};
+    memcpy(from.text, json, sizeof json);
+    fl_trace *trace = read_again(&from);
+    taker to = written(trace);
+    assert_string_equal(to.text, json);
+    free(to.text);
+    fl_trace_free(trace);
+}
+
 static void what_has_no_history_or_no_end_is_refused(void **state)
 {
     (void)state;
@@ -162,6 +181,7 @@ int main(void)
         cmocka_unit_test(a_snapshot_is_written_key_by_key),
         cmocka_unit_test(what_is_read_back_is_written_alike),
         cmocka_unit_test(what_a_snapshot_has_no_key_for_is_written_alike),
+        cmocka_unit_test(a_free_of_nothing_known_stays_an_entry),
         cmocka_unit_test(what_has_no_history_or_no_end_is_refused),
         cmocka_unit_test(a_place_that_takes_no_more_is_an_output_error),
     };
