@@ -11,7 +11,7 @@
 #include "rebuild/ideas.h"
 
 #define MOST_TRIALS   3200                /* of one kind of ideas */
-#define MOST_EVENTS   (UINT64_C(1) << 24) /* of all trials together */
+#define MOST_EVENTS   (UINT64_C(1) << 24) /* of all trials; each looks at all, and runs some */
 #define MOST_BRANCHES 64
 #define MOST_SOUGHT   3  /* changes of settings whose place is sought, by difference */
 #define MOST_PLACES   24 /* at which one is tried in one pass */
@@ -136,7 +136,7 @@ static fl_status try_guess(struct repair *repair, fl_attempt *ret_attempt, fl_er
     repair->is_explained = status == FL_OK && ret_attempt->is_explained;
     if (status != FL_OK)
         return status;
-    uint64_t cost = ret_attempt->steps;
+    uint64_t cost = ret_attempt->steps + fl_trace_event_count(repair->trace, repair->device) / 4;
     repair->trials_left -= repair->trials_left > 0;
     repair->events_left -= cost < repair->events_left ? cost : repair->events_left;
     return FL_OK;
