@@ -1,5 +1,6 @@
-/* A tail explains where a request went by what was there; an order only chooses between equals.  So
- * the tail is looked for first. */
+/* Free blocks are hardly of just one size by chance, so where a request took the other of two that
+ * are, it was their order.  A tail that makes one of them smaller would explain it as well, and
+ * comes second. */
 #include "rebuild/lessons.h"
 
 #include "rebuild/collected.h"
@@ -16,9 +17,9 @@ fl_status fl_lesson_judge(const fl_miss *miss, const fl_trace *trace, size_t dev
 {
     fl_lesson lesson = {.excuse = FL_EXCUSE_NONE};
     bool is_order = false;
-    fl_status status = fl_tails_judge(miss, trace, device, replay, &lesson.tail, error);
-    if (status == FL_OK && lesson.tail.bytes == 0)
-        status = fl_ages_judge(miss, trace, device, replay, &is_order, &lesson.ages, error);
+    fl_status status = fl_ages_judge(miss, trace, device, replay, &is_order, &lesson.ages, error);
+    if (status == FL_OK && !is_order)
+        status = fl_tails_judge(miss, trace, device, replay, &lesson.tail, error);
     if (status != FL_OK)
         return status;
     if (lesson.tail.bytes > 0)

@@ -61,6 +61,22 @@ static void the_order_of_what_is_given_back_shows_it_too(void **state)
         assert_int_equal(verdict.decisions[i].equal, verdict.decisions[i].checked);
 }
 
+/* The block before the one that was not taken is freed later, so its tail is open. */
+static void equals_are_a_matter_of_order_and_not_of_a_tail(void **state)
+{
+    (void)state;
+    static const char script[] = "# cap=1GiB conf=\n"
+                                 "a 1 40MiB\na 2 40MiB\nf 1\ne\na 3 40MiB\nf 2\nf 3\n"
+                                 "a 4 20MiB\na 6 20MiB\na 5 20MiB\nf 6\n"
+                                 "a 7 20MiB\nf 5\nf 4\nf 7\n";
+    fl_verdict verdict = verdict_of_cut(script, "2.13.0", 18);
+    assert_int_equal(verdict.inferred.ages, 1);
+    assert_int_equal(verdict.inferred.hidden_tails, 0);
+    assert_int_equal(verdict.inferred.start_blocks, 2);
+    for (size_t i = 0; i < FL_DECISION_COUNT; i++)
+        assert_int_equal(verdict.decisions[i].equal, verdict.decisions[i].checked);
+}
+
 static void so_it_does_of_blocks_where_their_age_decides(void **state)
 {
     (void)state;
@@ -138,6 +154,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_choice_among_equals_shows_which_segment_is_older),
         cmocka_unit_test(the_order_of_what_is_given_back_shows_it_too),
+        cmocka_unit_test(equals_are_a_matter_of_order_and_not_of_a_tail),
         cmocka_unit_test(so_it_does_of_blocks_where_their_age_decides),
         cmocka_unit_test(cut_histories_of_any_release_come_out),
     };
