@@ -89,17 +89,24 @@ static fl_status ids_learn_freed(script_reader *reader, size_t device)
 static fl_status ids_free_done(script_reader *reader, const fl_script_line *line, fl_event *event)
 {
     script_ids *ids = &reader->ids[line->device];
+    fl_trace *trace = reader->trace;
     event->id = fl_table_take(&ids->waiting, line->id);
     if (event->id != FL_TABLE_EMPTY)
         return FL_OK;
+    if (!ids->knows_freed && fl_trace_behind(trace, line->device).events > 0) {
+        trace->needs_whole = true; /* the free may lie behind the end */
+        return FL_OK;
+    }
     if (!ids->knows_freed && ids_learn_freed(reader, line->device) != FL_OK)
         return FL_ERR_RESOURCE;
     uint32_t at = fl_table_take(&ids->freed, line->id);
     if (at == FL_TABLE_EMPTY)
         return fl_fail(reader->error, FL_ERR_INPUT, "id %llu has no free that could complete here",
                        (unsigned long long)line->id);
-    event->id = fl_trace_columns(reader->trace, line->device)->id[at];
-    fl_trace_set_flags(reader->trace, line->device, at, FL_OP_HELD);
+    if (at >= fl_trace_event_count(trace, line->device))
+        return FL_OK; /* behind the end, as this is */
+    event->id = fl_trace_columns(trace, line->device)->id[at];
+    fl_trace_set_flags(trace, line->device, at, FL_OP_HELD);
     return FL_OK;
 }
 

@@ -6,6 +6,7 @@
 #include "reader/script_write.h"
 
 #include "base/memory.h"
+#include "base/table.h"
 #include "trace/trace.h"
 
 #include <fraglab/units.h>
@@ -29,6 +30,8 @@ typedef struct script_writer {
     const fl_note *notes; /* the next ones */
     size_t note_count;
     uint8_t *marks; /* by id */
+    fl_table live;  /* names of what is there and not freed */
+    bool is_line;   /* one alone, of which nothing else is known */
     fl_error *error;
 } script_writer;
 
@@ -157,11 +160,36 @@ static fl_status write_category(script_writer *writer, uint32_t id)
                            : status;
 }
 
+/* A history may hold what no program can do, and a script must not. */
+static fl_status fail_event(script_writer *writer, const char *what)
+{
+    return fl_fail(writer->error, FL_ERR_UNAVAILABLE, "%s: event %" PRIu64 ": %s",
+                   fl_trace_path(writer->trace), writer->event, what);
+}
+
+static fl_status name_begin(script_writer *writer, uint32_t id)
+{
+    uint64_t name = original(writer, id);
+    if (!writer->is_line && fl_table_get(&writer->live, name) != FL_TABLE_EMPTY)
+        return fail_event(writer, "a second allocation by the name of one that is live");
+    bool is_set = writer->is_line ||
+                  fl_table_set(writer->trace->host, &writer->live, name, id, writer->error);
+    return is_set ? FL_OK : FL_ERR_RESOURCE;
+}
+
+static fl_status name_end(script_writer *writer, uint32_t id)
+{
+    bool is_live =
+        writer->is_line || fl_table_take(&writer->live, original(writer, id)) != FL_TABLE_EMPTY;
+    return is_live ? FL_OK : fail_event(writer, "free of an allocation that is not live");
+}
+
 static fl_status write_alloc(script_writer *writer, const fl_op *op)
 {
-    fl_status status =
-        put_format(writer, "a %" PRIu64 " %" PRIu64 " %" PRIu64, original(writer, op->id), op->size,
-                   fl_trace_names(writer->trace)->streams[op->stream]);
+    fl_status status = name_begin(writer, op->id);
+    if (status == FL_OK)
+        status = put_format(writer, "a %" PRIu64 " %" PRIu64 " %" PRIu64, original(writer, op->id),
+                            op->size, fl_trace_names(writer->trace)->streams[op->stream]);
     if (status == FL_OK && (op->flags & FL_OP_AT))
         status = put_format(writer, " at=0x%" PRIx64, op->address);
     if (status == FL_OK)
@@ -172,23 +200,21 @@ static fl_status write_alloc(script_writer *writer, const fl_op *op)
 static fl_status write_free(script_writer *writer, const fl_op *op)
 {
     if (op->id == FL_NONE)
-        return fl_fail(writer->error, FL_ERR_UNAVAILABLE,
-                       "%s: event %" PRIu64 ": free of an allocation that the file never made",
-                       fl_trace_path(writer->trace), writer->event);
+        return fail_event(writer, "free of an allocation that the file never made");
+    fl_status status = name_end(writer, op->id);
     uint8_t *marks = &writer->marks[op->id];
     bool is_held = (op->flags & FL_OP_HELD) != 0;
     *marks = (uint8_t)((*marks & MARK_COMPLETES) | MARK_FREED | (is_held ? MARK_PENDING : 0));
-    fl_status status = put_format(writer, "f %" PRIu64 "%s", original(writer, op->id),
-                                  is_held && !(*marks & MARK_COMPLETES) ? " held=1" : "");
+    if (status == FL_OK)
+        status = put_format(writer, "f %" PRIu64 "%s", original(writer, op->id),
+                            is_held && !(*marks & MARK_COMPLETES) ? " held=1" : "");
     return status == FL_OK ? put_parts(writer) : status;
 }
 
 static fl_status write_free_done(script_writer *writer, const fl_op *op)
 {
     if (op->id != FL_NONE && (writer->marks[op->id] & (MARK_FREED | MARK_PENDING)) == 0)
-        return fl_fail(writer->error, FL_ERR_UNAVAILABLE,
-                       "%s: event %" PRIu64 ": completed free of an allocation which nobody freed",
-                       fl_trace_path(writer->trace), writer->event);
+        return fail_event(writer, "completed free of an allocation which nobody freed");
     if (op->id == FL_NONE || (writer->marks[op->id] & MARK_PENDING) == 0)
         return FL_OK;
     writer->marks[op->id] &= (uint8_t)~MARK_PENDING;
@@ -304,6 +330,7 @@ static script_writer line_writer(const fl_trace *trace, size_t device,
         .options = options,
         .device = device,
         .event = UINT64_MAX,
+        .is_line = true,
         .error = error,
     };
 }
@@ -390,7 +417,9 @@ static fl_status write_start_place(script_writer *writer, const fl_block_view *b
 {
     bool is_pending = block->state == FL_BLOCK_PENDING;
     writer->marks[block->id] |= is_pending ? MARK_PENDING : 0;
-    fl_status status = write_start_block(writer, block);
+    fl_status status = is_pending ? FL_OK : name_begin(writer, block->id);
+    if (status == FL_OK)
+        status = write_start_block(writer, block);
     return status == FL_OK && !is_pending ? write_category(writer, block->id) : status;
 }
 
@@ -496,6 +525,7 @@ static fl_status write_device(script_writer *writer)
     if (status == FL_OK)
         status = write_events(writer);
     fl_delete(host, writer->marks, ids);
+    fl_table_deinit(host, &writer->live);
     return status;
 }
 

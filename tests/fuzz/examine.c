@@ -255,11 +255,39 @@ static void examine_sealed(uint8_t *copy, size_t size, const examine_options *op
         complain(out, "with its sums made right: %s", sealed.complaint);
 }
 
+/* What is read up to the middle is the first half of the whole. */
+static void examine_part(const uint8_t *bytes, size_t size, const examine_options *options,
+                         examined *out)
+{
+    fl_read_options reading = {.format = options->format, .accept_cut = options->accept_cut};
+    fl_trace *whole = NULL, *part = NULL;
+    if (fl_read_memory(bytes, size, NAME, &reading, &whole, NULL) != FL_OK)
+        return;
+    uint64_t events = fl_trace_event_count(whole, 0);
+    reading.end = (fl_range_end){.is_given = true, .event = events / 2};
+    if (fl_read_memory(bytes, size, NAME, &reading, &part, NULL) != FL_OK)
+        complain(out, "a part is refused where the whole is not");
+    else if (fl_trace_event_count(part, 0) + fl_trace_behind(part, 0).events != events)
+        complain(out, "a part and what is behind it are not the whole");
+    for (uint64_t i = 0; part != NULL && i < fl_trace_event_count(part, 0); i++) {
+        fl_event is, should;
+        fl_trace_event(part, 0, i, &is);
+        fl_trace_event(whole, 0, i, &should);
+        if (is.kind != should.kind || is.flags != should.flags || is.size != should.size)
+            complain(out, "event %llu of a part is another", (unsigned long long)i);
+    }
+    for (size_t device = 0; part != NULL && device < fl_trace_device_count(part); device++)
+        look_at_device(part, device, out);
+    fl_trace_free(part);
+    fl_trace_free(whole);
+}
+
 void examine(const uint8_t *bytes, size_t size, const examine_options *options,
              examined *ret_examined)
 {
     *ret_examined = (examined){0};
     examine_once(bytes, size, options, ret_examined);
+    examine_part(bytes, size, options, ret_examined);
     uint8_t *copy = malloc(size + 1);
     if (copy == NULL || size == 0) {
         free(copy);

@@ -171,6 +171,27 @@ static void a_script_ends_at_the_event(void **state)
     }
 }
 
+/* A completion tells of the free before it that it was held, wherever the end lies. */
+static void late_completions_mean_the_same_free(void **state)
+{
+    (void)state;
+    const char *texts[] = {
+        "a 1 1MiB\nf 1\na 2 1MiB\nf 2\nd 1\nd 2\n",
+        "a 1 1MiB\nf 1\na 1 2MiB\nf 1\nd 1\na 2 1MiB\n",
+        "a 2 1MiB\nf 2\nd 2\na 1 1MiB\nf 1\na 1 2MiB\nf 1\nd 1\n",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        fl_trace *whole = read_text(texts[i], NULL);
+        for (uint64_t end = 1; end <= fl_trace_event_count(whole, 0); end++) {
+            fl_read_options options = {.end = {.is_given = true, .event = end}};
+            fl_trace *part = read_text(texts[i], &options);
+            compare_device(part, whole, 0);
+            fl_trace_free(part);
+        }
+        fl_trace_free(whole);
+    }
+}
+
 static void what_is_wrong_behind_the_end_is_still_refused(void **state)
 {
     (void)state;
@@ -342,6 +363,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_part_begins_as_the_whole_does_wherever_it_ends),
         cmocka_unit_test(a_script_ends_at_the_event),
+        cmocka_unit_test(late_completions_mean_the_same_free),
         cmocka_unit_test(what_is_wrong_behind_the_end_is_still_refused),
         cmocka_unit_test(a_time_ends_a_part_where_it_ends_a_range),
         cmocka_unit_test(what_comes_and_goes_behind_the_end_takes_no_memory),
