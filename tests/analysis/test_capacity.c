@@ -294,24 +294,37 @@ static bool stop_soon(void *user, uint64_t done, uint64_t total)
     return ++*calls < 3;
 }
 
+/* Several threads may be done before the one that tells of it had its third turn. */
+static void stop_the_search(const fl_trace *trace, fl_capacity_extent extent, unsigned jobs)
+{
+    unsigned calls = 0;
+    fl_capacity_options options = options_of("max_split_size_mb:20", -1);
+    options.extent = extent;
+    options.jobs = jobs;
+    options.progress = stop_soon;
+    options.user = &calls;
+    fl_capacity capacity = {.count = 77};
+    fl_error error = {0};
+    fl_status status = fl_capacity_find(trace, &options, &capacity, &error);
+    if (jobs > 1 && status == FL_OK) {
+        assert_true(calls < 3);
+        fl_capacity_deinit(&capacity);
+        return;
+    }
+    assert_int_equal(status, FL_ERR_NO);
+    assert_string_equal(error.text, "the search was stopped");
+    assert_int_equal(capacity.count, 77);
+    assert_int_equal(calls, 3);
+}
+
 static void progress_can_end_the_search(void **state)
 {
     (void)state;
     random_script(7, 300, 2, text, sizeof text);
     fl_trace *trace = read_text();
-    for (int extent = FL_CAPACITY_ALL; extent <= FL_CAPACITY_SMALLEST; extent++) {
-        unsigned calls = 0;
-        fl_capacity_options options = options_of("max_split_size_mb:20", -1);
-        options.extent = (fl_capacity_extent)extent;
-        options.jobs = 2;
-        options.progress = stop_soon;
-        options.user = &calls;
-        fl_capacity capacity = {.count = 77};
-        fl_error error = {0};
-        assert_int_equal(fl_capacity_find(trace, &options, &capacity, &error), FL_ERR_NO);
-        assert_string_equal(error.text, "the search was stopped");
-        assert_int_equal(capacity.count, 77);
-        assert_int_equal(calls, 3);
+    for (unsigned jobs = 1; jobs <= 2; jobs++) {
+        stop_the_search(trace, FL_CAPACITY_ALL, jobs);
+        stop_the_search(trace, FL_CAPACITY_SMALLEST, jobs);
     }
     fl_trace_free(trace);
 }
