@@ -138,6 +138,16 @@ static fl_status log_add(const fl_host *host, fl_trace_end *end, uint64_t number
     return FL_OK;
 }
 
+/* Events out of order are put in order, or left out, by the times of all. */
+static void note_time(const fl_columns *columns, fl_trace_end *end, const fl_event *event)
+{
+    if (end->behind.events == 0)
+        end->last_us =
+            columns->time_us != NULL ? columns->time_us[columns->count - 1] : FL_TIME_UNKNOWN;
+    end->goes_back |= event->time_us < end->last_us;
+    end->last_us = event->time_us;
+}
+
 fl_status fl_trace_add_behind(fl_trace *trace, fl_trace_device *device, const fl_event *event,
                               fl_error *error)
 {
@@ -146,6 +156,7 @@ fl_status fl_trace_add_behind(fl_trace *trace, fl_trace_device *device, const fl
     bool is_ending = event->kind == FL_OP_FREE || event->kind == FL_OP_FREE_DONE;
     if (end->behind.events == 0)
         end->first_id = event->kind == FL_OP_ALLOC ? event->id : device->alloc_count;
+    note_time(&device->columns, end, event);
     uint64_t number = device->columns.count + end->behind.events++;
     note_card(end, event);
     if (trace->format == FL_FORMAT_SCRIPT)
@@ -307,6 +318,7 @@ fl_status fl_trace_finish_behind(fl_trace *trace, fl_trace_device *device, fl_er
     if (device->has_final_state)
         status = log_undo(trace->host, device, &is_undone, error);
     fl_vector_deinit(trace->host, &device->end.log);
-    trace->needs_whole |= trace->has_ops || !is_undone;
+    bool is_ordered = trace->format == FL_FORMAT_SCRIPT || !device->end.goes_back;
+    trace->needs_whole |= trace->has_ops || !is_undone || !is_ordered;
     return status;
 }

@@ -505,6 +505,7 @@ fl_status fl_trace_finish(fl_trace *trace, fl_error *error)
 {
     if (trace->is_judged)
         return FL_OK;
+    trace->end.is_given = false; /* what is put in order from here on was read already */
     for (size_t i = 0; i < trace->devices.count; i++) {
         fl_trace_device *device = &trace->devices.items[i];
         if (!fl_columns_trim(trace->host, &device->columns, error))
