@@ -157,6 +157,7 @@ fl_status fl_trace_add_behind(fl_trace *trace, fl_trace_device *device, const fl
     if (end->behind.events == 0)
         end->first_id = event->kind == FL_OP_ALLOC ? event->id : device->alloc_count;
     note_time(&device->columns, end, event);
+    end->kinds |= UINT64_C(1) << event->kind;
     uint64_t number = device->columns.count + end->behind.events++;
     note_card(end, event);
     if (trace->format == FL_FORMAT_SCRIPT)
@@ -308,6 +309,17 @@ static fl_status log_undo(const fl_host *host, fl_trace_device *device, bool *re
     return status;
 }
 
+/* Which kinds were left out while recording shows in the whole of the events only. */
+static bool has_all_kinds(const fl_trace_device *device)
+{
+    uint64_t kinds = device->end.kinds;
+    for (uint64_t i = 0; i < device->columns.count; i++)
+        kinds |= UINT64_C(1) << device->columns.kind[i];
+    bool has_alloc = kinds >> FL_OP_ALLOC & 1, has_free = kinds >> FL_OP_FREE & 1;
+    bool has_done = kinds >> FL_OP_FREE_DONE & 1;
+    return has_free == has_done && (has_alloc || !has_done);
+}
+
 fl_status fl_trace_finish_behind(fl_trace *trace, fl_trace_device *device, fl_error *error)
 {
     bool is_undone = true;
@@ -318,7 +330,8 @@ fl_status fl_trace_finish_behind(fl_trace *trace, fl_trace_device *device, fl_er
     if (device->has_final_state)
         status = log_undo(trace->host, device, &is_undone, error);
     fl_vector_deinit(trace->host, &device->end.log);
-    bool is_ordered = trace->format == FL_FORMAT_SCRIPT || !device->end.goes_back;
-    trace->needs_whole |= trace->has_ops || !is_undone || !is_ordered;
+    bool is_plain =
+        trace->format == FL_FORMAT_SCRIPT || (!device->end.goes_back && has_all_kinds(device));
+    trace->needs_whole |= trace->has_ops || !is_undone || !is_plain;
     return status;
 }

@@ -513,6 +513,7 @@ fl_status fl_trace_finish(fl_trace *trace, fl_error *error)
         fl_status status = fl_trace_finish_behind(trace, device, error);
         if (status == FL_OK)
             status = fl_trace_judge_kinds(trace, device, error);
+        trace->needs_whole |= device->unrecorded != 0 && device->end.behind.events > 0;
         if (status == FL_OK)
             status = fl_trace_judge_window(trace, device, &device->is_complete, error);
         if (status == FL_OK)

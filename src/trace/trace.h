@@ -90,6 +90,7 @@ typedef struct fl_trace_end {
     int64_t begin_us;  /* of the first event that has a time */
     int64_t last_us;   /* of the last one behind the end, else FL_TIME_UNKNOWN, the least of all */
     bool goes_back;    /* times behind the end do */
+    uint64_t kinds;    /* bits of the kinds of events behind it */
     uint32_t first_id; /* allocations behind it have numbers from here on */
     fl_behind behind;
     uint64_t added_bytes, taken_bytes; /* of segments, behind it */
