@@ -96,10 +96,10 @@ typedef struct fl_behind {
     uint64_t events;
     bool has_refusal; /* the first request of them that was refused: */
     uint64_t refused_bytes, free_bytes;
-    uint64_t added_bytes,
-        taken_bytes;      /* segments taken and given back from the range's end to it */
-    uint64_t grown_bytes; /* by how much segments taken exceeded those given back, at most */
-    bool gives_back;      /* a segment or a part of one */
+    uint64_t added_bytes;    /* of segments taken from the range's end to it */
+    uint64_t returned_bytes; /* and of those given back; sums stop at UINT64_MAX */
+    uint64_t grown_bytes;    /* by how much segments taken exceeded those given back, at most */
+    bool gives_back;         /* a segment or a part of one */
 } fl_behind;
 
 typedef struct fl_trace fl_trace;

@@ -59,7 +59,7 @@ typedef struct fl_inferred {
     uint64_t hidden_tails; /* of these, larger than what was asked for, as their neighbours show */
     uint64_t hidden_tail_bytes;
     uint64_t open_tails; /* perhaps larger: nothing in the window tells */
-    uint64_t ages;       /* which of two segments from before is older, as decisions show */
+    uint64_t ages;       /* which of two segments, or blocks, from before is older */
 } fl_inferred;
 
 typedef struct fl_verdict {
@@ -86,7 +86,7 @@ FL_API fl_status fl_rebuild(fl_trace *trace, size_t device, const fl_profile *pr
                             fl_error *error);
 
 /* The same by what the file states alone; *ret_is_explained tells whether that explains the
- * history, with nothing excused. */
+ * history, with nothing excused; false of a script and of a history that has all operations. */
 FL_API fl_status fl_rebuild_stated(fl_trace *trace, size_t device, const fl_profile *profile,
                                    bool *ret_is_explained, fl_error *error);
 

@@ -27,7 +27,8 @@ typedef struct fl_write_options {
 /* Writes a trace, all its devices, in a format that fl_format_is_written knows.
  *
  * FL_ERR_OUTPUT: `write` could not.  FL_ERR_USAGE: there is no such format, or it is only read.
- * FL_ERR_UNAVAILABLE: the format cannot hold this trace at all; the text says why.
+ * FL_ERR_UNAVAILABLE: the format cannot hold this trace at all, or only a part of it was read
+ * (fl_trace_behind); the text says why.
  * FL_ERR_RESOURCE. */
 FL_API fl_status fl_write_trace(const fl_trace *trace, const char *format,
                                 const fl_write_options *options, fl_error *error);

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 void fl_session_complain(const fl_error *error)
@@ -216,14 +217,20 @@ static fl_status read_up_to(fl_session *session, const char *path, const fl_rang
     return status;
 }
 
-/* Standard input cannot be read again where a part of it does not suffice. */
+/* A pipe gives its content once, and cannot be read again where a part of it does not suffice. */
+static bool is_read_once(const char *path)
+{
+    struct stat found;
+    return strcmp(path, "-") == 0 || (stat(path, &found) == 0 && !S_ISREG(found.st_mode));
+}
+
 static fl_status read_file(fl_session *session, const char *path, fl_trace **ret_trace,
                            fl_error *error)
 {
     static const fl_range_end none = {.is_given = false};
-    bool is_standard = strcmp(path, "-") == 0, suffices = true;
-    fl_status status =
-        read_up_to(session, path, is_standard ? &none : &session->read_end, ret_trace, error);
+    bool suffices = true;
+    fl_status status = read_up_to(session, path, is_read_once(path) ? &none : &session->read_end,
+                                  ret_trace, error);
     if (status == FL_OK)
         status = fl_part_suffices(session, *ret_trace, &suffices, error);
     else

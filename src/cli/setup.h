@@ -130,6 +130,8 @@ bool fl_setup_shows_limit(const fl_trace *trace, size_t device);
 fl_status fl_setup_gpu_from_options(fl_session *session, fl_setup *setup, fl_error *error);
 void fl_setup_gpu_from_trace(fl_session *session, const fl_trace *trace, fl_setup *setup);
 fl_status fl_setup_range_from_options(fl_session *session, fl_setup *setup, fl_error *error);
+/* Events of a device, with those behind the range that are not kept. */
+uint64_t fl_setup_event_total(const fl_trace *trace, size_t device);
 fl_status fl_setup_range_from_trace(const fl_trace *trace, fl_setup *setup, fl_error *error);
 
 #endif

@@ -143,8 +143,7 @@ void fl_setup_emit_text(const fl_session *session, const fl_trace *trace, const 
 {
     fl_emit *emit = session->emit;
     char text[400], events[27];
-    uint64_t count = fl_trace_event_count(trace, setup->trace_device) +
-                     fl_trace_behind(trace, setup->trace_device).events;
+    uint64_t count = fl_setup_event_total(trace, setup->trace_device);
     fl_format_count(count, events, sizeof events);
     int length = snprintf(text, sizeof text, "%s, device %zu, %s events", fl_trace_path(trace),
                           setup->trace_device, events);

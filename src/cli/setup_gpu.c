@@ -188,10 +188,10 @@ static bool find_behind(const fl_trace *trace, size_t device, struct refusal *re
     if (!behind.has_refusal)
         return false;
     bool is_possible = reserved != FL_UNLIMITED && behind.added_bytes <= FL_UNLIMITED / 4 &&
-                       behind.taken_bytes <= reserved + behind.added_bytes;
-    *ret_refusal = (struct refusal){behind.refused_bytes, behind.free_bytes,
-                                    is_possible ? reserved + behind.added_bytes - behind.taken_bytes
-                                                : FL_UNLIMITED};
+                       behind.returned_bytes <= reserved + behind.added_bytes;
+    *ret_refusal = (struct refusal){
+        behind.refused_bytes, behind.free_bytes,
+        is_possible ? reserved + behind.added_bytes - behind.returned_bytes : FL_UNLIMITED};
     return true;
 }
 

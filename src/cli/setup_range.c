@@ -133,8 +133,7 @@ fl_status fl_setup_rebuild(const fl_session *session, fl_trace *trace, const fl_
                        error);
 }
 
-/* With those that are not kept. */
-static uint64_t event_total(const fl_trace *trace, size_t device)
+uint64_t fl_setup_event_total(const fl_trace *trace, size_t device)
 {
     return fl_trace_event_count(trace, device) + fl_trace_behind(trace, device).events;
 }
@@ -142,7 +141,7 @@ static uint64_t event_total(const fl_trace *trace, size_t device)
 static fl_status check_ends(const fl_trace *trace, size_t device, uint64_t first, uint64_t end,
                             fl_error *error)
 {
-    uint64_t count = event_total(trace, device);
+    uint64_t count = fl_setup_event_total(trace, device);
     if (first < end && end <= count)
         return FL_OK;
     if (first < count && first >= end)
@@ -213,7 +212,7 @@ fl_status fl_setup_trace_device(fl_session *session, const fl_trace *trace, size
                        fl_trace_path(trace));
     for (size_t i = 0; i < count; i++) {
         with_events += fl_trace_event_count(trace, i) > 0;
-        if (event_total(trace, i) > event_total(trace, most))
+        if (fl_setup_event_total(trace, i) > fl_setup_event_total(trace, most))
             most = i;
     }
     if (with_events > 1)

@@ -173,7 +173,7 @@ fl_status fl_read_file(const char *path, const fl_read_options *options, fl_trac
         if (strcmp(path, "-") == 0) {
             fl_fail(error, FL_ERR_UNAVAILABLE,
                     "%s: the events behind the range are needed, and were not kept", path);
-            return fl_hint(error, "standard input is read once; give the file by its name");
+            return fl_hint(error, "it is read once; give a file by its name");
         }
         status = read_file(path, &complete, &trace, error);
     }

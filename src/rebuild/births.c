@@ -5,7 +5,6 @@
 #include "base/memory.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct elder { /* by their indices in the list */
     uint32_t younger, older;

@@ -109,14 +109,13 @@ static fl_status keep_branch(struct repair *repair, size_t first, const fl_attem
     return FL_OK;
 }
 
-/* The branch that carries furthest: of the first `count`, or (0) of those that are not done.
- * FL_NONE: there is none. */
-static uint32_t best_branch(const struct repair *repair, size_t count)
+/* The branch that carries furthest of those that are not done; FL_NONE: there is none. */
+static uint32_t best_branch(const struct repair *repair)
 {
     uint32_t best = FL_NONE;
     const struct branch *items = repair->branches.items;
-    for (uint32_t i = 0; i < (count > 0 ? count : repair->branches.count); i++)
-        if ((count > 0 || !items[i].is_done) &&
+    for (uint32_t i = 0; i < repair->branches.count; i++)
+        if (!items[i].is_done &&
             (best == FL_NONE || items[i].attempt.reached > items[best].attempt.reached))
             best = i;
     return best;
@@ -337,8 +336,7 @@ static fl_status follow_branches(struct repair *repair, fl_error *error)
 {
     uint32_t branch;
     fl_status status = FL_OK;
-    while (status == FL_OK && has_trials_left(repair) &&
-           (branch = best_branch(repair, 0)) != FL_NONE)
+    while (status == FL_OK && has_trials_left(repair) && (branch = best_branch(repair)) != FL_NONE)
         status = repair_branch(repair, branch, error);
     return status;
 }

@@ -282,8 +282,9 @@ static fl_status replay_configure(fl_replay *replay, const struct place *place, 
     fl_status status = replay->policy->control(replay->policy_state, op, &result, error);
     if (status != FL_OK)
         return status;
-    fl_settings_parse(replay->options.profile, fl_trace_names(replay->trace)->texts[op->text],
-                      &replay->settings, NULL);
+    /* What the policy refused leaves them as they were. */
+    (void)fl_settings_parse(replay->options.profile, fl_trace_names(replay->trace)->texts[op->text],
+                            &replay->settings, NULL);
     return finish(replay, place, op, &result, error);
 }
 

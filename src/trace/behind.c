@@ -63,11 +63,11 @@ static void note_bytes(uint64_t *sum, uint64_t bytes)
 static void note_segment(fl_trace_end *end, const fl_event *event)
 {
     bool adds = event->kind == FL_EVENT_SEGMENT_ALLOC || event->kind == FL_EVENT_SEGMENT_MAP;
-    note_bytes(adds ? &end->added_bytes : &end->taken_bytes, event->size);
+    note_bytes(adds ? &end->added_bytes : &end->returned_bytes, event->size);
     end->behind.gives_back |= !adds;
-    if (end->added_bytes > end->taken_bytes &&
-        end->added_bytes - end->taken_bytes > end->behind.grown_bytes)
-        end->behind.grown_bytes = end->added_bytes - end->taken_bytes;
+    if (end->added_bytes > end->returned_bytes &&
+        end->added_bytes - end->returned_bytes > end->behind.grown_bytes)
+        end->behind.grown_bytes = end->added_bytes - end->returned_bytes;
 }
 
 /* What tells of the card. */
@@ -82,7 +82,7 @@ static void note_card(fl_trace_end *end, const fl_event *event)
     behind->refused_bytes = event->size;
     behind->free_bytes = event->address;
     behind->added_bytes = end->added_bytes;
-    behind->taken_bytes = end->taken_bytes;
+    behind->returned_bytes = end->returned_bytes;
 }
 
 static bool is_of(const fl_table *ids, const fl_undo_event *event)

@@ -110,14 +110,15 @@ uint64_t fl_trace_judge_break(const fl_trace *trace, const fl_trace_device *devi
  * else start.broken where they do not. */
 fl_status fl_trace_find_start(fl_trace *trace, size_t device, fl_error *error);
 
-/* The same, order.c: where the times go back and the walk back breaks, puts the events in order. */
+/* The same, order.c: where the times go back, puts the events in order by them, as far as the walk
+ * back holds; where events behind a range would be needed, sets needs_whole. */
 fl_status fl_trace_restore_order(fl_trace *trace, size_t device, fl_error *error);
 
-/* Drops a start state. */
 /* Finds out whether the final state of a window that is not complete is newer than its last event,
  * and says so; then the window is complete, but its end is not known.  FL_ERR_RESOURCE. */
 fl_status fl_trace_judge_newer(fl_trace *trace, size_t device, fl_error *error);
 
+/* Drops a start state. */
 void fl_trace_drop_start(const fl_host *host, fl_trace_start *start);
 
 #endif

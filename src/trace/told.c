@@ -110,6 +110,9 @@ fl_status fl_told_add_block(fl_trace *trace, size_t device, const fl_block_view 
                      (last == NULL || block->address >= last->address + last->size);
     if (!is_behind)
         return fail_place("a block", block->address, error);
+    if (block->requested > block->size)
+        return fl_fail(error, FL_ERR_INPUT, "%llu bytes asked for in a block of %llu bytes",
+                       (unsigned long long)block->requested, (unsigned long long)block->size);
     uint64_t offset = block->address - run->address;
     if (block->size == 0 || offset >= run->size || block->size > run->size - offset)
         return fl_fail(error, FL_ERR_INPUT, "the block at 0x%llx does not fit its segment",

@@ -93,9 +93,9 @@ typedef struct fl_trace_end {
     uint64_t kinds;    /* bits of the kinds of events behind it */
     uint32_t first_id; /* allocations behind it have numbers from here on */
     fl_behind behind;
-    uint64_t added_bytes, taken_bytes; /* of segments, behind it */
-    struct fl_undo_event_vector log;   /* what is to be undone of them */
-    size_t settled;                    /* of which this was left when it was last looked through */
+    uint64_t added_bytes, returned_bytes; /* of segments, behind it */
+    struct fl_undo_event_vector log;      /* what is to be undone of them */
+    size_t settled; /* of which this was left when it was last looked through */
 } fl_trace_end;
 
 /* What was there before the first event of a cut window.  The window alone tells the mapped runs

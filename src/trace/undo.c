@@ -3,7 +3,6 @@
  * open here, since they follow from the settings. */
 #include "trace/undo.h"
 
-#include "base/checked.h"
 #include "base/units.h"
 
 #include <fraglab/units.h>

@@ -1,7 +1,7 @@
 """parts.py FRAGLAB: what lies behind a range changes nothing.
 
 Of a file with a name only what lies before the end of the range is kept, if that suffices; standard input is always
-kept whole.  Both must come to the same, to the last byte of the record.
+kept whole.  Both must come to the same in all but what was inferred, which is that of what was read.
 """
 
 import glob
@@ -26,7 +26,6 @@ def record(program, words, path, source):
         text.replace(name, b"-").replace(b"standard input", b"-").decode() for text in (call.stdout, call.stderr)
     )
     record = json.loads(out) if out else {}
-    # What was inferred is that of the part which was read.
     record.pop("inferred", None)
     record.pop("changes", None)
     return call.returncode, record, err
@@ -55,7 +54,7 @@ def main(program):
         found = [line for lines in pool.map(lambda path: list(complaints(program, path)), FILES) for line in lines]
     print(*found, sep="\n", end="\n" if found else "")
     print(f"{len(FILES)} files, {len(found)} complaints")
-    return 1 if found else 0
+    return 1 if found or len(FILES) < 50 else 0
 
 
 if __name__ == "__main__":

@@ -315,7 +315,7 @@ static void refusals_behind_the_end_still_tell_of_the_card(void **state)
     assert_int_equal(behind.refused_bytes, 100);
     assert_int_equal(behind.free_bytes, 90);
     assert_int_equal(behind.added_bytes, 700);
-    assert_int_equal(behind.taken_bytes, 200);
+    assert_int_equal(behind.returned_bytes, 200);
     assert_int_equal(behind.grown_bytes, 700);
     fl_trace_free(trace);
 }

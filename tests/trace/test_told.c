@@ -76,6 +76,8 @@ static void what_cannot_be_is_refused(void **state)
          "s:3: a block at 0x4300 does not lie behind the one before"},
         {"S 0x4000 4096 0\nB 1 0x4e00 1024 1\n",
          "s:2: the block at 0x4e00 does not fit its segment"},
+        {"S 0x4000 4096 0\nB 1 0x4200 512 513\n",
+         "s:2: 513 bytes asked for in a block of 512 bytes"},
         {"S 0x4000 4096 0\nB 1 0x4200 512 1\nB 1 0x4800 512 1\n", "s:3: id 1 is live already"},
         {"S 0x4000 4096 0\na 1 512\nB 2 0x4200 512 1\n",
          "s:3: what was there before the first operation comes before it"},
