@@ -212,6 +212,9 @@ static fl_status blocks_check(snapshot_reader *reader, const fl_segment_view *se
             return fl_fail(error, FL_ERR_INPUT,
                            "a block at 0x%llx, expected one at 0x%llx, where the one before ends",
                            (unsigned long long)block->address, (unsigned long long)at);
+        if (block->state != FL_BLOCK_FREE && block->requested > block->size)
+            return fl_fail(error, FL_ERR_INPUT, "%llu bytes asked for in a block of %llu bytes",
+                           (unsigned long long)block->requested, (unsigned long long)block->size);
     }
     if (at - segment->address != segment->size)
         return fl_fail(error, FL_ERR_INPUT, "blocks of %llu bytes in a segment of %llu bytes",

@@ -81,15 +81,14 @@ def show_load(program, path):
 
 
 def show_memory(program, folder):
-    """What reading needs beside the columns and the memo, which grow with the history."""
+    """What reading needs beside the columns, which grow with the history."""
     path = os.path.join(folder, f"large-{LARGE}.pickle")
     run_tool("make_large.py", path, str(LARGE))
     run = measure(program, "load", path)
     columns = memory.COLUMN_BYTES * run["events"]
-    memo = memory.MEMO_BYTES * memory.MEMO_ENTRIES * run["events"]
     peak = run["peak_kib"] << 10
     print(f"load {os.path.basename(path)}: {run['events']} events, {LARGE} MB")
-    print(f"  peak {peak / 1e6:.0f} MB; columns may have {columns / 1e6:.0f} MB, the memo {memo / 1e6:.0f} MB")
+    print(f"  peak {peak / 1e6:.0f} MB, of which the columns have {columns / 1e6:.0f} MB")
 
 
 def show_observers(program, path):

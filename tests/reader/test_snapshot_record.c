@@ -169,6 +169,9 @@ static void an_impossible_state_is_told_once_and_left_out(void **state)
                       "blocks of 512 bytes in a segment of 2097152 bytes");
     state_is_left_out(SEGMENT_START "'blocks' ] ( " BLOCK_FREE BLOCK_LIVE "e u ",
                       "a block at 0x1200, expected one at 0x1000, where the one before ends");
+    state_is_left_out(SEGMENT_START "'blocks' ] ( { ( 'address' #4096 'size' #512 "
+                                    "'requested_size' #513 'state' 'active_allocated' u e u ",
+                      "513 bytes asked for in a block of 512 bytes");
     state_is_left_out(SEGMENT_START "u " SEGMENT_START "u ",
                       "blocks of 0 bytes in a segment of 2097152 bytes");
     state_is_left_out(SEGMENT SEGMENT SEGMENT, "segments that do not ascend by address");
