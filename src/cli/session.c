@@ -228,13 +228,13 @@ static fl_status read_file(fl_session *session, const char *path, fl_trace **ret
                            fl_error *error)
 {
     static const fl_range_end none = {.is_given = false};
+    if (!session->read_end.is_given || is_read_once(path))
+        return read_up_to(session, path, &none, ret_trace, error);
     bool suffices = true;
-    fl_status status = read_up_to(session, path, is_read_once(path) ? &none : &session->read_end,
-                                  ret_trace, error);
-    if (status == FL_OK)
-        status = fl_part_suffices(session, *ret_trace, &suffices, error);
-    else
+    fl_status status = read_up_to(session, path, &session->read_end, ret_trace, error);
+    if (status != FL_OK)
         return status;
+    status = fl_part_suffices(session, *ret_trace, &suffices, error);
     if (status == FL_OK && suffices)
         return FL_OK;
     fl_trace_free(*ret_trace);

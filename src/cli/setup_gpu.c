@@ -184,9 +184,9 @@ static void warn_of_limit(fl_session *session, const struct refusal *refusal)
 static bool find_behind(const fl_trace *trace, size_t device, struct refusal *ret_refusal)
 {
     fl_behind behind = fl_trace_behind(trace, device);
-    uint64_t reserved = fl_setup_reserved_at(trace, device, fl_trace_event_count(trace, device));
     if (!behind.has_refusal)
         return false;
+    uint64_t reserved = fl_setup_reserved_at(trace, device, fl_trace_event_count(trace, device));
     bool is_possible = reserved != FL_UNLIMITED && behind.added_bytes <= FL_UNLIMITED / 4 &&
                        behind.returned_bytes <= reserved + behind.added_bytes;
     *ret_refusal = (struct refusal){

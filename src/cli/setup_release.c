@@ -157,8 +157,10 @@ static void take_card_of(const fl_trace *trace, const struct choice *choice, fl_
     setup->gpu_from = FL_FROM_REFUSAL;
     setup->capacity_bytes = best->most_granted_bytes;
     uint64_t grown = fl_trace_behind(trace, device).grown_bytes;
+    if (grown == 0)
+        return;
     uint64_t reserved = fl_setup_reserved_at(trace, device, fl_trace_event_count(trace, device));
-    if (grown > 0 && reserved < FL_UNLIMITED - grown && reserved + grown > setup->capacity_bytes)
+    if (reserved < FL_UNLIMITED - grown && reserved + grown > setup->capacity_bytes)
         setup->capacity_bytes = reserved + grown;
 }
 
