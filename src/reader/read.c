@@ -146,71 +146,65 @@ static fl_read_options options_complete(const fl_read_options *options)
     return complete;
 }
 
-static fl_status read_file(const char *path, const fl_read_options *options, fl_trace **ret_trace,
-                           fl_error *error)
+/* A file, or (`data` not NULL) memory. */
+struct source {
+    const char *name;
+    const void *data;
+    size_t size;
+};
+
+static fl_status read_source(const struct source *source, const fl_read_options *options,
+                             fl_trace **ret_trace, fl_error *error)
 {
     fl_input input;
-    fl_status status = fl_input_open_file(&input, path, options, error);
+    fl_status status =
+        source->data != NULL
+            ? fl_input_open_memory(&input, source->data, source->size, source->name, options, error)
+            : fl_input_open_file(&input, source->name, options, error);
     if (status != FL_OK)
         return status;
-    status = read_input(&input, path, ret_trace, error);
+    status = read_input(&input, source->name, ret_trace, error);
     fl_input_close(&input);
+    return status;
+}
+
+/* Once more where a part of it does not suffice. */
+static fl_status read_enough(const struct source *source, const fl_read_options *options,
+                             fl_trace **ret_trace, fl_error *error)
+{
+    fl_read_options complete = options_complete(options);
+    fl_error unseen = {0};
+    fl_trace *trace = NULL;
+    if (error == NULL)
+        error = &unseen;
+    fl_status status = read_source(source, &complete, &trace, error);
+    if (status == FL_OK && trace->needs_whole) {
+        fl_trace_free(trace);
+        complete.end.is_given = false;
+        if (source->data == NULL && strcmp(source->name, "-") == 0) {
+            fl_fail(error, FL_ERR_UNAVAILABLE,
+                    "%s: the events behind the range are needed, and were not kept", source->name);
+            return fl_hint(error, "it is read once; give a file by its name");
+        }
+        status = read_source(source, &complete, &trace, error);
+    }
+    if (status == FL_OK)
+        *ret_trace = trace;
     return status;
 }
 
 fl_status fl_read_file(const char *path, const fl_read_options *options, fl_trace **ret_trace,
                        fl_error *error)
 {
-    fl_read_options complete = options_complete(options);
-    fl_error unseen = {0};
-    fl_trace *trace = NULL;
-    if (error == NULL)
-        error = &unseen;
-    fl_status status = read_file(path, &complete, &trace, error);
-    if (status == FL_OK && trace->needs_whole) {
-        fl_trace_free(trace);
-        complete.end.is_given = false;
-        if (strcmp(path, "-") == 0) {
-            fl_fail(error, FL_ERR_UNAVAILABLE,
-                    "%s: the events behind the range are needed, and were not kept", path);
-            return fl_hint(error, "it is read once; give a file by its name");
-        }
-        status = read_file(path, &complete, &trace, error);
-    }
-    if (status == FL_OK)
-        *ret_trace = trace;
-    return status;
-}
-
-static fl_status read_memory(const void *data, size_t size, const char *name,
-                             const fl_read_options *options, fl_trace **ret_trace, fl_error *error)
-{
-    fl_input input;
-    fl_status status = fl_input_open_memory(&input, data, size, name, options, error);
-    if (status != FL_OK)
-        return status;
-    status = read_input(&input, name, ret_trace, error);
-    fl_input_close(&input);
-    return status;
+    struct source source = {.name = path};
+    return read_enough(&source, options, ret_trace, error);
 }
 
 fl_status fl_read_memory(const void *data, size_t size, const char *name,
                          const fl_read_options *options, fl_trace **ret_trace, fl_error *error)
 {
-    fl_read_options complete = options_complete(options);
-    fl_error unseen = {0};
-    fl_trace *trace = NULL;
-    if (error == NULL)
-        error = &unseen;
-    fl_status status = read_memory(data, size, name, &complete, &trace, error);
-    if (status == FL_OK && trace->needs_whole) {
-        fl_trace_free(trace);
-        complete.end.is_given = false;
-        status = read_memory(data, size, name, &complete, &trace, error);
-    }
-    if (status == FL_OK)
-        *ret_trace = trace;
-    return status;
+    struct source source = {name, data != NULL ? data : "", size};
+    return read_enough(&source, options, ret_trace, error);
 }
 
 fl_status fl_write_trace(const fl_trace *trace, const char *format, const fl_write_options *options,
