@@ -265,6 +265,13 @@ bool fl_extents_ceiling(const fl_extents *set, uint64_t address, fl_extent *ret_
     return link != 0;
 }
 
+bool fl_extents_hold(const fl_extents *set, uint64_t address, uint64_t size)
+{
+    fl_extent extent;
+    return fl_extents_floor(set, address, &extent) && size <= extent.size &&
+           address - extent.address <= extent.size - size;
+}
+
 bool fl_extents_overlap(const fl_extents *set, uint64_t address, uint64_t size)
 {
     if (size > UINT64_MAX - address)

@@ -62,6 +62,9 @@ bool fl_extents_ceiling(const fl_extents *set, uint64_t address, fl_extent *ret_
 /* Does any extent share a byte with [address, address + size)?  True where the sum does not fit. */
 bool fl_extents_overlap(const fl_extents *set, uint64_t address, uint64_t size);
 
+/* Does [address, address + size) lie within one extent? */
+bool fl_extents_hold(const fl_extents *set, uint64_t address, uint64_t size);
+
 /* The lowest address from `start` on with `size` free bytes behind it.  Behind the last extent
  * everything counts as free: the caller checks the end. */
 uint64_t fl_extents_lowest_fit(const fl_extents *set, uint64_t size);

@@ -25,16 +25,10 @@ struct newer_walk {
 
 /* ---- forward --------------------------------------------------------------------------------- */
 
-static bool lies_in(const fl_extents *set, uint64_t address, uint64_t size)
-{
-    fl_extent extent;
-    return fl_extents_floor(set, address, &extent) && size <= extent.size &&
-           address - extent.address <= extent.size - size;
-}
-
 static bool newer_alloc(struct newer_walk *walk, uint32_t id, uint64_t address, uint64_t size)
 {
-    walk->fits = id < walk->device->alloc_count && size > 0 && lies_in(&walk->memory, address, 1) &&
+    walk->fits = id < walk->device->alloc_count && size > 0 &&
+                 fl_extents_hold(&walk->memory, address, 1) &&
                  !fl_extents_overlap(&walk->live, address, size);
     return !walk->fits ||
            fl_extents_insert(walk->host, &walk->live, (fl_extent){address, size, id}, walk->error);
@@ -117,7 +111,7 @@ static void compare_blocks(const struct newer_walk *walk, struct newer_signs *si
                       extent.address == block->address;
         met += is_met;
         if (!is_met) {
-            signs->come += lies_in(&walk->memory, block->address, 1);
+            signs->come += fl_extents_hold(&walk->memory, block->address, 1);
             continue;
         }
         bool was_asked = walk->asked[extent.owner] == FREE_ASKED;
@@ -140,7 +134,7 @@ static bool compare_memory(const struct newer_walk *walk, struct newer_signs *si
     fl_extent extent = {0, 0, 0};
     for (uint64_t from = 0; has_room && fl_extents_ceiling(&walk->memory, from, &extent);
          from = extent.address + extent.size)
-        signs->gone += !lies_in(&now, extent.address, extent.size);
+        signs->gone += !fl_extents_hold(&now, extent.address, extent.size);
     fl_extents_deinit(walk->host, &now);
     return has_room;
 }

@@ -57,7 +57,7 @@ static bool keep_blocks(fl_undo *undo, uint32_t count, fl_trace_start *start)
     while ((block = fl_undo_next_block(undo, from, &end)) != NULL) {
         uint64_t reach = end - block->address;
         if (block->id != start->first_id + start->in_use.count ||
-            !fl_undo_lies_in_run(undo, block->address, reach))
+            !fl_extents_hold(&undo->runs, block->address, reach))
             return keep_break(undo, FL_BREAK_BLOCK_OUTSIDE, block->address, reach);
         start->in_use.items[start->in_use.count++] = *block;
         from = end;

@@ -276,13 +276,6 @@ const fl_block_view *fl_undo_next_block(const fl_undo *undo, uint64_t from, uint
     return &undo->blocks.items[extent.owner];
 }
 
-bool fl_undo_lies_in_run(const fl_undo *undo, uint64_t address, uint64_t size)
-{
-    fl_extent run;
-    return fl_extents_floor(&undo->runs, address, &run) && size <= run.size &&
-           address - run.address <= run.size - size;
-}
-
 void fl_undo_deinit(fl_undo *undo)
 {
     fl_extents_deinit(undo->host, &undo->runs);

@@ -39,8 +39,6 @@ const fl_block_view *fl_undo_next_block(const fl_undo *undo, uint64_t from, uint
 /* Is the pool of a run not known yet, so that events before may still tell it? */
 bool fl_undo_is_open(const fl_undo *undo);
 
-bool fl_undo_lies_in_run(const fl_undo *undo, uint64_t address, uint64_t size);
-
 void fl_undo_deinit(fl_undo *undo);
 
 static inline bool fl_undo_is_broken(const fl_undo *undo)

@@ -56,6 +56,21 @@ static void touching_is_not_overlapping(void **state)
     fl_extents_deinit(fl_host_default(), &set);
 }
 
+static void what_an_extent_holds_lies_in_it_alone(void **state)
+{
+    (void)state;
+    fl_extents set = {0};
+    add(&set, 10, 5);
+    add(&set, 15, 5);
+    assert_true(fl_extents_hold(&set, 10, 5));
+    assert_true(fl_extents_hold(&set, 19, 1));
+    assert_false(fl_extents_hold(&set, 14, 2));
+    assert_false(fl_extents_hold(&set, 9, 2));
+    assert_false(fl_extents_hold(&set, 20, 1));
+    assert_false(fl_extents_hold(&set, 12, UINT64_MAX));
+    fl_extents_deinit(fl_host_default(), &set);
+}
+
 static void the_lowest_gap_that_holds_the_size_is_taken(void **state)
 {
     (void)state;
@@ -206,6 +221,7 @@ int main(void)
         cmocka_unit_test(an_empty_set_fits_everything_at_its_start),
         cmocka_unit_test(neighbours_are_found_on_both_sides),
         cmocka_unit_test(touching_is_not_overlapping),
+        cmocka_unit_test(what_an_extent_holds_lies_in_it_alone),
         cmocka_unit_test(the_lowest_gap_that_holds_the_size_is_taken),
         cmocka_unit_test(another_size_moves_the_gap_behind),
         cmocka_unit_test(a_range_is_taken_out_of_all_that_it_meets),

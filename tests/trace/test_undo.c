@@ -95,9 +95,9 @@ static void memory_is_undone_and_joined_where_it_touches(void **state)
     assert_int_equal(runs.items[2].size, MIB(20));
     assert_int_equal(runs.items[3].address, MIB(140));
     assert_int_equal(runs.items[3].size, MIB(20));
-    assert_true(fl_undo_lies_in_run(&undo, MIB(30), MIB(20)));
-    assert_false(fl_undo_lies_in_run(&undo, MIB(30), MIB(20) + 1));
-    assert_false(fl_undo_lies_in_run(&undo, MIB(120), 1));
+    assert_true(fl_extents_hold(&undo.runs, MIB(30), MIB(20)));
+    assert_false(fl_extents_hold(&undo.runs, MIB(30), MIB(20) + 1));
+    assert_false(fl_extents_hold(&undo.runs, MIB(120), 1));
     fl_vector_deinit(fl_host_default(), &runs);
     end_free(trace, &undo);
 }
